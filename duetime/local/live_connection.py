@@ -6,6 +6,7 @@ It does no I/O: `live_socket` passes it each message, and sends the frames that 
 import asyncio
 from collections import deque
 from collections.abc import Collection
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from duetime.core.live import frames
@@ -28,6 +29,14 @@ if TYPE_CHECKING:
 
 MAX_FRAMES, MAX_BYTES = 256, 1_000_000  # that wait to be sent to one client
 CLOSE_CODES = {Bye.EXPIRING: 1001, Bye.SHUTDOWN: 1012, Bye.TOO_SLOW: 1013}
+
+
+class FrameResult(StrEnum):
+    """What became of a frame."""
+
+    SENT = "sent"
+    DROPPED = "dropped"  # the client is too slow
+    GONE = "gone"  # the client is gone
 
 
 class LiveConnection:
@@ -69,6 +78,8 @@ class LiveConnection:
         while (frame := self._outgoing.pop()) is None and self.bye is None:
             self._changed.clear()
             await self._changed.wait()
+        if frame is not None:
+            self._hub.frames[FrameResult.SENT] += 1
         return frame
 
     @property
@@ -91,6 +102,7 @@ class LiveConnection:
         for subscription in self.subscriptions.values():
             self._end(subscription)
         self.subscriptions.clear()
+        self._hub.frames[FrameResult.GONE] += self._outgoing.clear()
         if self._expiry is not None:
             self._expiry.cancel()
         self.closed.set()
@@ -103,7 +115,7 @@ class LiveConnection:
         if self.bye is not None:
             return
         if self._outgoing.full:
-            self._outgoing.drop_pushes()
+            self._hub.frames[FrameResult.DROPPED] += self._outgoing.drop_pushes() + 1
             for subscription in self.subscriptions.values():
                 subscription.lag()
             return
@@ -114,7 +126,7 @@ class LiveConnection:
         """Sends a frame that the client has asked for. A client that asks for too many without
         reading them is too slow."""
         if self._outgoing.full:
-            self._outgoing.drop_pushes()
+            self._hub.frames[FrameResult.DROPPED] += self._outgoing.drop_pushes()
         if self._outgoing.full:
             self.close(Bye.TOO_SLOW)
         elif self.bye is None:
@@ -177,12 +189,20 @@ class Outgoing:
         self._size -= len(frame)
         return frame
 
-    def drop_pushes(self) -> None:
+    def drop_pushes(self) -> int:
+        """Returns how many it has dropped."""
         kept = [frame for frame, is_push in self._frames if not is_push]
-        self._frames.clear()
-        self._size = 0
+        dropped = self.clear() - len(kept)
         for frame in kept:
             self.add(frame)
+        return dropped
+
+    def clear(self) -> int:
+        """Returns how many frames there were."""
+        count = len(self._frames)
+        self._frames.clear()
+        self._size = 0
+        return count
 
     def _add(self, frame: str, is_push: bool) -> None:
         self._frames.append((frame, is_push))

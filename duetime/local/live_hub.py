@@ -7,7 +7,7 @@ reduced to the latest of each task, rendered once, and given to every subscripti
 
 import asyncio
 import logging
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
@@ -22,7 +22,7 @@ from duetime.core.live.tickets import Ticket
 from duetime.core.ports import Clock
 from duetime.core.task import Task
 from duetime.core.times import SECOND
-from duetime.local.live_connection import LiveConnection
+from duetime.local.live_connection import FrameResult, LiveConnection
 from duetime.local.live_figures import Figures
 from duetime.local.live_subscription import Subscription
 
@@ -54,6 +54,7 @@ class LiveHub:
         self._of_stats: set[Subscription] = set()
         self._by_task: dict[str, set[Subscription]] = {}
         self._figures = Figures()
+        self.frames: Counter[FrameResult] = Counter()  # only the loop writes it
         self._stats: asyncio.Task[None] | None = None
         self._ended = False
 
@@ -102,6 +103,10 @@ class LiveHub:
     def disconnect(self, connection: LiveConnection) -> None:
         connection.drop()
         self._connections.discard(connection)
+
+    @property
+    def connections(self) -> int:
+        return len(self._connections)
 
     @property
     def full(self) -> bool:

@@ -10,6 +10,7 @@ from functools import partial
 from math import ceil
 from pathlib import Path
 from queue import SimpleQueue
+from time import monotonic
 from typing import Any, NoReturn
 
 from duetime import __version__, tracing
@@ -23,6 +24,7 @@ from duetime.core.lanes import Queue
 from duetime.core.ports import Clock, Ports
 from duetime.core.shares import Shares
 from duetime.core.time_limits import TimeLimits
+from duetime.duration_counts import DurationCounts
 from duetime.engine.clock import SystemClock
 from duetime.engine.followups import run_follow_ups_after
 from duetime.executor.children import ChildSubmission
@@ -41,6 +43,7 @@ from duetime.local.batches.process import BatchProcess
 from duetime.local.batches.protocol import Setup
 from duetime.local.batches.submission import BatchSubmission, PutNew
 from duetime.local.console import Notices, address, notices_for
+from duetime.local.counted_ports import PortCounts
 from duetime.local.declared_schedules import DeclaredSchedules
 from duetime.local.demo import submit_demo
 from duetime.local.event_pump import Changes, Pump
@@ -117,6 +120,8 @@ class Runner:
         self._lane_counts = LaneCounts()
         ports = self.backend.ports
         ports = ports.with_lanes(CountedLanes(ports.lanes, self._lane_counts))
+        port_counts = PortCounts()
+        ports = port_counts.counted(ports)
         http = HttpTarget(ports.clock, address_policy_for(options), secrets)
         processes = _handler_processes(options, ports.clock)
         python = handlers_in(processes) if processes else run_handler
@@ -144,6 +149,7 @@ class Runner:
         self.activity = Activity(notices.events)
         self._stats = RunnerStats(ports.stats)
         self._ticks = Ticks()
+        self._submissions = DurationCounts()
         self._pool = WorkerPool(
             executor,
             ports.clock,
@@ -157,7 +163,9 @@ class Runner:
             pool=self._pool,
             source=self.backend.source,
             shares=Shares(options.weights),
-            relay=Relay([self.activity, self._waits, live.hub, self._stats], follow_ups),
+            relay=Relay(
+                [self.activity, self._waits, live.hub, self._stats, port_counts], follow_ups
+            ),
             changes=changes,
             clock=ports.clock,
             tick=tick_interval(options),
@@ -181,6 +189,9 @@ class Runner:
                 vitals=vitals,
                 slots=options.concurrency,
                 version=__version__,
+                counts=port_counts,
+                submissions=self._submissions,
+                live=live.hub,
                 store=self.backend.figures,
             )
         )
@@ -266,7 +277,10 @@ class Runner:
         self._ticks.add(report)
 
     def _submit_together(self, requests: Sequence[Request]) -> list[Response]:
-        return self.api.submit_together(requests)
+        since = monotonic()
+        answers = self.api.submit_together(requests)
+        self._submissions.add(monotonic() - since, len(requests))
+        return answers
 
     def _store_lost(self, error: StoreLost) -> None:
         self._lost = True

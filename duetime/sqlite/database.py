@@ -21,6 +21,7 @@ from time import monotonic
 from typing import Any, Generic, TypeVar
 
 from duetime.core.errors import DiskFull, DuetimeError, StoreLost, Unavailable
+from duetime.duration_counts import DurationCounts
 from duetime.forks import check_process
 from duetime.sqlite import schema
 from duetime.sqlite.errors import fault_of, has_room
@@ -93,6 +94,7 @@ class Database:
         self._writer_waits = True  # for the disk, at every commit
         self._lost: StoreLost | None = None
         self._committing_since: float | None = None
+        self.commit_times = DurationCounts()
         self.write_fault: Unavailable | None = None  # why the last write failed, or None
         self._on_commit = on_commit
         self._on_rollback = on_rollback
@@ -234,11 +236,12 @@ class Database:
     def _commit_queue(self) -> None:
         entries = [self._queue.popleft() for _ in range(min(len(self._queue), GROUP_LIMIT))]
         failure: Unavailable | None = Unavailable("the write was interrupted")
-        self._committing_since = monotonic()
+        self._committing_since = since = monotonic()
         try:
             self._check_usable()  # the store may have been lost meanwhile
             self._run(entries)
             failure = None
+            self.commit_times.add(monotonic() - since)
         except Unavailable as error:
             failure = error
         except sqlite3.Error as error:  # the commit itself failed: no write of the group is stored

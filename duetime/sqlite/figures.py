@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from duetime.core.value import value
+from duetime.duration_counts import DurationCounts
 from duetime.sqlite.database import Database
 
 MAX_COUNTED = 100_000
@@ -19,6 +20,7 @@ class StoreFigures:
     dead_letters: int
     schedules: Mapping[str, int]  # by status
     bytes: int  # of the file, without its log
+    commits: DurationCounts  # of the transactions that write, since the start
 
 
 def read_figures(database: Database) -> StoreFigures:
@@ -26,4 +28,9 @@ def read_figures(database: Database) -> StoreFigures:
         [dead] = connection.execute(DEAD).fetchone()
         schedules = dict(connection.execute(SCHEDULES).fetchall())
         [size] = connection.execute(BYTES).fetchone()
-    return StoreFigures(dead_letters=dead, schedules=schedules, bytes=size)
+    return StoreFigures(
+        dead_letters=dead,
+        schedules=schedules,
+        bytes=size,
+        commits=database.commit_times,
+    )

@@ -26,6 +26,7 @@ SQLITE = "duetime.sqlite"
 FREE = (
     "duetime.version",
     "duetime.forks",
+    "duetime.duration_counts",
     "duetime.logs",
     "duetime.tracing",
 )  # for every module but the core
@@ -110,6 +111,7 @@ OURS_BY_MODULE: list[tuple[str, tuple[str, ...]]] = [
     (CORE, (CORE,)),
     ("duetime.version", ()),
     ("duetime.forks", (CORE,)),
+    ("duetime.duration_counts", (CORE,)),
     ("duetime.logs", (CORE, *FREE)),
     ("duetime.tracing", (CORE, *FREE)),
     (ENGINE, (CORE, ENGINE, *FREE)),

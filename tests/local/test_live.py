@@ -14,7 +14,7 @@ from duetime.core.task import Progress
 from duetime.core.times import SECOND
 from duetime.local import live_hub
 from duetime.local.live import LiveUpdates
-from duetime.local.live_connection import MAX_FRAMES
+from duetime.local.live_connection import MAX_FRAMES, FrameResult
 from tests.core.live.changes import TASK_ID, a_change
 from tests.factories import a_running_task
 from tests.local.live_clients import (
@@ -534,5 +534,30 @@ def test_client_gets_only_the_namespaces_of_its_ticket():
 
         assert task_ids(frame) == [numbered(2).task_id]
         assert len(client.frames) == 4
+
+    run(test())
+
+
+def test_frames_are_counted_by_what_became_of_them():
+    async def test() -> None:
+        hub = live_updates().hub
+        slow, gone = hub.connect(None), hub.connect(None)
+        assert slow
+        assert gone
+        for _ in range(MAX_FRAMES + 1):  # the last one does not fit, and all are dropped
+            slow.push("{}")
+        slow.push("{}")
+        assert await slow.next() == "{}"
+        gone.push("{}")
+        gone.push("{}")
+        hub.disconnect(gone)
+
+        assert hub.connections == 1
+        assert hub.frames == {
+            FrameResult.SENT: 1,
+            FrameResult.DROPPED: MAX_FRAMES + 1,
+            FrameResult.GONE: 2,
+        }
+        hub.disconnect(slow)
 
     run(test())

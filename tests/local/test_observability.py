@@ -12,9 +12,10 @@ import pytest
 import yaml
 
 from duetime.core.lifecycle import FINISHED, Outcome
+from duetime.core.schedules.ledger import LedgerOutcome
 from duetime.core.stats.histogram import BOUNDS
 from duetime.core.times import SECOND
-from duetime.local.prometheus.families import BUILD, FAMILIES, Kind
+from duetime.local.prometheus.families import BUILD, FAMILIES, LEDGER, Kind
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "observability"
@@ -68,7 +69,8 @@ def test_expression_uses_metrics_and_labels_that_there_are(expression: str):
         assert set(matchers) - {"le"} <= set(BY_NAME[name].labels), name
         if "le" in matchers:
             assert matchers["le"] in {str(bound / SECOND) for bound in BOUNDS}
-        assert set(matchers.get("outcome", "failed").split("|")) <= set(Outcome)
+        outcomes = {*LedgerOutcome} if name == LEDGER.name else {*Outcome}
+        assert set(matchers["outcome"].split("|") if "outcome" in matchers else ()) <= outcomes
         assert set(matchers.get("status", "DEAD").split("|")) <= set(FINISHED)
     for opened, closed in ("()", "{}", "[]"):
         assert expression.count(opened) == expression.count(closed)

@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,19 @@ from duetime.api.stats import Vitals
 from duetime.core.delivery import delivery_of
 from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import Outcome, Status
+from duetime.core.limits.definition import Rate
+from duetime.core.limits.rate import RateKey, SlotRequest
+from duetime.core.limits.slots import Line, Place
 from duetime.core.metrics import ChangeMetrics
 from duetime.core.metrics import Path as TaskPath
 from duetime.core.ports import Ports
-from duetime.core.times import SECOND
+from duetime.core.recurrence.rules import RateRule, Recurrence
+from duetime.core.schedules.ledger import LedgerOutcome, LedgerRow, LedgerSpan
+from duetime.core.times import HOUR, SECOND
+from duetime.duration_counts import DurationCounts
 from duetime.engine.clock import SystemRandom
+from duetime.local.counted_ports import PortCounts
+from duetime.local.live_hub import LiveHub
 from duetime.local.prometheus.families import FAMILIES, Kind
 from duetime.local.prometheus.page import MetricsPage
 from duetime.local.prometheus.samples import RunnerSamples
@@ -31,6 +40,7 @@ from duetime.scanner.report import TickReport
 from duetime.sqlite.lane_queue import MemoryLaneQueue
 from duetime.sqlite.task_store import SqliteTaskStore
 from tests.factories import NOW, WAKE_POLICY, SteppedClock, a_schedule, a_sent_task, a_task
+from tests.local.test_activity import a_change
 
 Values = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
@@ -54,7 +64,13 @@ class Scraped:
             wake_policy=WAKE_POLICY,
             clock=self.clock,
             chance=SystemRandom(),
+            slots=self.store.slots(),
+            rates=self.store.rates(),
         )
+        self.counts = PortCounts()
+        self.submissions = DurationCounts()
+        self.live = LiveHub(self.clock, lambda: [], lambda: 0.0)
+        self.ports = self.counts.counted(ports)
         self.page = MetricsPage(
             RunnerSamples(
                 stats=self.stats,
@@ -64,6 +80,9 @@ class Scraped:
                 vitals=lambda: self.vitals,
                 slots=100,
                 version="9.9.9",
+                counts=self.counts,
+                submissions=self.submissions,
+                live=self.live,
                 store=self.store.figures,
             )
         )
@@ -82,6 +101,11 @@ class Scraped:
     def value(self, name: str, **labels: str) -> float:
         return self.values()[name, tuple(sorted(labels.items()))]
 
+    def wait_for_limit(self) -> None:
+        line, place = Line(namespace="shop", limit="stripe", key=""), Place(position=1, task_id="t")
+        assert self.ports.slots
+        self.ports.slots.join([(line, place), (replace(line, limit=None), place)])
+
     def count(self, **fields: object) -> None:
         metrics = ChangeMetrics(**{"lane": Lane.HIGH, "at": NOW, **fields})  # type: ignore[arg-type]
         self.stats._counter.add(metrics)
@@ -99,6 +123,7 @@ def test_every_family_of_the_list_is_scraped_with_its_labels(runner: Scraped):
         tick_age_seconds=1, cursor_lag_seconds=0, held_back=0, relay_age_seconds=0
     )
     runner.store.schedules(runner.clock).put([a_schedule()])
+    runner.wait_for_limit()
     families = {f.name: f for f in text_string_to_metric_families(runner.text())}
 
     for family in FAMILIES:
@@ -114,7 +139,9 @@ def test_names_follow_the_conventions_and_labels_stay_few():
         assert re.fullmatch(r"duetime_[a-z_]+", family.name)
         assert family.name.endswith("_total") is (family.kind is Kind.COUNTER)
         assert (family.kind is Kind.HISTOGRAM) <= family.name.endswith("_seconds")
-        assert set(family.labels) <= {"lane", "path", "status", "outcome", "result", "version"}
+        assert set(family.labels) <= {
+            *("lane", "path", "status", "outcome", "result", "limit", "version"),
+        }
 
 
 def test_counters_have_what_was_counted(runner: Scraped):
@@ -176,6 +203,70 @@ def test_ticks_are_summed(runner: Scraped):
     assert runner.value("duetime_set_aside_total") == 2
     assert runner.value("duetime_tick_duration_seconds_count") == 2
     assert runner.value("duetime_tick_duration_seconds_sum") == pytest.approx(0.044)
+
+
+def test_tasks_that_wait_for_a_limit_are_counted_by_its_name(runner: Scraped):
+    key = RateKey(namespace="shop", name="mail", key="")
+    rate = Rate(count=1, period=SECOND, burst=2)
+    requests = [
+        SlotRequest(key=key, rate=rate, count=5, asked_at=NOW),
+        SlotRequest(key=key, rate=rate, count=5, asked_at=NOW, at_once=True),  # skipped instead
+    ]
+    assert runner.ports.rates
+    runner.ports.rates.reserve(requests)
+    runner.wait_for_limit()
+    runner.wait_for_limit()
+
+    assert runner.value("duetime_limit_deferred_total", limit="mail") == 2  # three start at once
+    assert runner.value("duetime_limit_deferred_total", limit="stripe") == 2
+
+
+def test_fire_times_are_counted_by_what_became_of_them(runner: Scraped):
+    run = a_change(after=Status.RUNNING, attempt=1, occurrence_of="daily")
+    skipped = a_change(after=Status.CANCELLED, attempt=0, reason="overlap", occurrence_of="daily")
+    for change in (
+        run,
+        replace(run, attempt=2),  # a retry
+        replace(run, occurrence_of=None),
+        skipped,
+        replace(skipped, reason=None),  # by a person
+        replace(skipped, attempt=1),
+    ):
+        runner.counts.notify(change)
+    hourly = Recurrence(rules=(RateRule(every=HOUR, anchor=NOW),))
+    row = LedgerRow(
+        schedule_id="s", fire_time=NOW, version=1, outcome=LedgerOutcome.FIRED, task_id="t"
+    )
+    span = LedgerSpan(
+        schedule_id="s",
+        start=NOW,
+        until=NOW + 3 * HOUR,
+        outcome=LedgerOutcome.PAUSED,
+        recurrence=hourly,
+    )
+    broken = replace(row, outcome=LedgerOutcome.BROKEN, task_id=None)
+    runner.ports.schedules.write_ledger([row, span, broken], NOW)
+
+    found = {
+        outcome.value: runner.value("duetime_ledger_total", outcome=outcome)
+        for outcome in LedgerOutcome
+    }
+    assert found == {
+        **{"fired": 1, "skipped_overlap": 1, "skipped_misfire": 0},
+        **{"paused": 3, "broken": 1},
+    }
+
+
+def test_transactions_and_submissions_are_timed(runner: Scraped):
+    before = runner.value("duetime_store_commit_seconds_count")
+    runner.store.put([a_task()])
+    runner.submissions.add(0.003, 4)
+
+    assert runner.value("duetime_store_commit_seconds_count") == before + 1
+    assert runner.value("duetime_store_commit_seconds_sum") > 0
+    assert runner.value("duetime_submit_duration_seconds_count") == 4
+    assert runner.value("duetime_submit_duration_seconds_bucket", le="0.005") == 4
+    assert runner.value("duetime_submit_duration_seconds_sum") == pytest.approx(0.012)
 
 
 def test_store_shows_dead_letters_schedules_and_its_size(runner: Scraped):

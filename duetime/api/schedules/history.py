@@ -18,20 +18,15 @@ from duetime.core.recurrence.dst_notes import find_dst_notes
 from duetime.core.recurrence.fire_times import check, fire_times
 from duetime.core.recurrence.rules import DelayRule, Recurrence
 from duetime.core.schedules.fire_times import upcoming
-from duetime.core.schedules.ledger import LedgerOutcome, LedgerRow, just_after
+from duetime.core.schedules.ledger import NEVER_RAN, LedgerOutcome, LedgerRow, just_after
 from duetime.core.schedules.ledger_history import Place, history, place_of
-from duetime.core.schedules.start_decisions import CHANGED, MISFIRE, OVERLAP, PAUSED
+from duetime.core.schedules.start_decisions import CHANGED
 from duetime.core.task import MAX_AHEAD, Task
 from duetime.core.task_json import reason_of
 from duetime.core.times import Millis, rfc3339
 from duetime.core.value import value
 
 DEFAULT_COUNT, MAX_COUNT = 10, 100  # of upcoming fire times
-_NEVER_RAN: Mapping[str | None, LedgerOutcome] = {
-    OVERLAP: LedgerOutcome.SKIPPED_OVERLAP,
-    MISFIRE: LedgerOutcome.SKIPPED_MISFIRE,
-    PAUSED: LedgerOutcome.PAUSED,
-}
 
 
 def ledger_page(ports: Ports, schedule_id: str, limit: int, cursor: str | None) -> JsonPage:
@@ -69,7 +64,7 @@ def _outcome(row: LedgerRow, task: Task | None) -> LedgerOutcome:
     """A run may have been put and then cancelled before it started: only its task knows."""
     if task is None or task.status is not Status.CANCELLED or task.attempt > 0:
         return row.outcome
-    return _NEVER_RAN.get(task.reason, row.outcome)
+    return NEVER_RAN.get(task.reason, row.outcome)
 
 
 def _dropped(row: LedgerRow, task: Task | None) -> bool:

@@ -5,11 +5,12 @@ that were skipped together, in a pause or an outage, share one entry with the ru
 one by one when the ledger is read.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from duetime.core.recurrence.rules import Recurrence
 from duetime.core.retention import LEDGER_RETENTION
+from duetime.core.schedules.start_decisions import MISFIRE, OVERLAP, PAUSED
 from duetime.core.times import Millis
 from duetime.core.value import value
 
@@ -22,6 +23,14 @@ class LedgerOutcome(StrEnum):
     SKIPPED_MISFIRE = "skipped_misfire"
     PAUSED = "paused"
     BROKEN = "broken"
+
+
+# Of a run that was cancelled before it started, by the reason of its task.
+NEVER_RAN: Mapping[str | None, LedgerOutcome] = {
+    OVERLAP: LedgerOutcome.SKIPPED_OVERLAP,
+    MISFIRE: LedgerOutcome.SKIPPED_MISFIRE,
+    PAUSED: LedgerOutcome.PAUSED,
+}
 
 
 @value(frozen=True, kw_only=True, slots=True)

@@ -30,6 +30,11 @@ SUBMITTED = Family(
     text="New tasks: sent at once (fast), or left to the scanner (scanned).",
     labels=("lane", "path"),
 )
+SUBMIT_DURATION = Family(
+    name="duetime_submit_duration_seconds",
+    kind=Kind.HISTOGRAM,
+    text="How long the answer to a `POST /v1/tasks` takes.",
+)
 FINISHED = Family(
     name="duetime_tasks_finished_total",
     kind=Kind.COUNTER,
@@ -120,14 +125,42 @@ SCHEDULES = Family(
     text="Schedules of the SQLite store.",
     labels=("status",),
 )
+LEDGER = Family(
+    name="duetime_ledger_total",
+    kind=Kind.COUNTER,
+    text="Fire times of schedules: fired once their run has started; otherwise why they have none.",
+    labels=("outcome",),
+)
+DEFERRED = Family(
+    name="duetime_limit_deferred_total",
+    kind=Kind.COUNTER,
+    text="How often tasks had to wait for a limit.",
+    labels=("limit",),
+)
+LIVE_CONNECTIONS = Family(
+    name="duetime_live_connections", kind=Kind.GAUGE, text="Clients of the live updates."
+)
+LIVE_FRAMES = Family(
+    name="duetime_live_frames_total",
+    kind=Kind.COUNTER,
+    text="Frames of the live updates: sent, dropped for a client that is too slow, or for one that"
+    " has gone.",
+    labels=("result",),
+)
+COMMIT = Family(
+    name="duetime_store_commit_seconds",
+    kind=Kind.HISTOGRAM,
+    text="How long a transaction of the SQLite store takes, until it is stored.",
+)
 STORE_BYTES = Family(
     name="duetime_store_bytes", kind=Kind.GAUGE, text="The size of the SQLite file."
 )
 BUILD = Family(name="duetime_build_info", kind=Kind.GAUGE, text="Always 1.", labels=("version",))
 
 FAMILIES = (
-    *(SUBMITTED, FINISHED, ATTEMPTS, DRIFT, DURATION, PLANNED_DRIFT),
+    *(SUBMITTED, SUBMIT_DURATION, FINISHED, ATTEMPTS, DRIFT, DURATION, PLANNED_DRIFT),
     *(DEPTH, RUNNING, OLDEST, SLOTS, PROMOTED),
     *(TICK_AGE, TICK_DURATION, CURSOR_LAG, HELD_BACK, CLAIMS, SET_ASIDE, RELAY_AGE),
-    *(DEAD_LETTERS, SCHEDULES, STORE_BYTES, BUILD),
+    *(DEAD_LETTERS, SCHEDULES, LEDGER, DEFERRED, LIVE_CONNECTIONS, LIVE_FRAMES),
+    *(COMMIT, STORE_BYTES, BUILD),
 )

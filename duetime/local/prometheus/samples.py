@@ -12,6 +12,10 @@ from duetime.core.stats.counts import DRIFT, PLANNED, TOOK, Counts, Durations
 from duetime.core.stats.series import ENDS
 from duetime.core.times import SECOND
 from duetime.core.value import value
+from duetime.duration_counts import DurationCounts
+from duetime.local.counted_ports import PortCounts
+from duetime.local.live_connection import FrameResult
+from duetime.local.live_hub import LiveHub
 from duetime.local.prometheus import families
 from duetime.local.prometheus.families import Family
 from duetime.local.stats import RunnerStats
@@ -45,13 +49,19 @@ class RunnerSamples:
     vitals: Callable[[], Vitals]
     slots: int
     version: str
+    counts: PortCounts
+    submissions: DurationCounts
+    live: LiveHub
     store: Callable[[], StoreFigures] | None = None
 
     def __call__(self) -> Iterator[Sample]:
         for lane, counts in self.stats.totals().items():
             yield from _counted(lane, counts)
+        yield Sample(families.SUBMIT_DURATION, (), _read(self.submissions))
         yield from self._of_lanes()
         yield from self._of_ticks()
+        yield from self._of_schedules_and_limits()
+        yield from self._of_live_updates()
         if self.store:
             yield from _stored(self.store())
         yield Sample(families.SLOTS, (), self.slots)
@@ -66,6 +76,17 @@ class RunnerSamples:
             yield Sample(families.OLDEST, (lane,), waited / SECOND)
             yield Sample(families.RUNNING, (lane,), activity.running or 0)
             yield Sample(families.PROMOTED, (lane,), activity.promoted or 0)
+
+    def _of_schedules_and_limits(self) -> Iterator[Sample]:
+        for outcome, count in self.counts.ledger.items():
+            yield Sample(families.LEDGER, (outcome.value,), count)
+        for limit, count in self.counts.deferred.items():
+            yield Sample(families.DEFERRED, (limit,), count)
+
+    def _of_live_updates(self) -> Iterator[Sample]:
+        yield Sample(families.LIVE_CONNECTIONS, (), self.live.connections)
+        for result in FrameResult:
+            yield Sample(families.LIVE_FRAMES, (result,), self.live.frames[result])
 
     def _of_ticks(self) -> Iterator[Sample]:
         ticks, vitals = self.ticks, self.vitals()
@@ -105,8 +126,14 @@ def _buckets(counts: Counts, kind: Durations) -> Buckets:
     return Buckets(counts=counts.histogram(kind), sum=counts.numbers[kind.sum] / SECOND)
 
 
+def _read(durations: DurationCounts) -> Buckets:
+    counts, total = durations.read()
+    return Buckets(counts=counts, sum=total)
+
+
 def _stored(store: StoreFigures) -> Iterator[Sample]:
     yield Sample(families.DEAD_LETTERS, (), store.dead_letters)
     yield Sample(families.STORE_BYTES, (), store.bytes)
+    yield Sample(families.COMMIT, (), _read(store.commits))
     for status, count in store.schedules.items():
         yield Sample(families.SCHEDULES, (status,), count)
