@@ -306,7 +306,7 @@ def local(
         reload=reload,
         tick=read_tick(tick),
         concurrency=concurrency,
-        pools=read_pools(pool or ()),
+        pools=read_pools(backend, pool or ()),
         workers=workers,
         weights=read_weights(weights),
         age_after=read_age_after(age_after),

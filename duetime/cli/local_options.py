@@ -165,19 +165,29 @@ def check_endpoint(backend: Backend, url: str | None) -> None:
         return
     if backend is not Backend.AWS:
         refuse("--endpoint-url", "goes with --backend aws")
+    read_endpoint(url)
+
+
+def read_endpoint(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         refuse("--endpoint-url", f"{url!r} is not an address like http://127.0.0.1:8000")
+    return url
 
 
-def read_pools(given: Sequence[str]) -> tuple[str, ...]:
-    for name in given:
-        if not POOL_NAME.fullmatch(name):
-            refuse("--pool", f"{name!r} {POOL_NAME_RULE}")
-    pools = tuple(dict.fromkeys(given))
+def read_pools(backend: Backend, given: Sequence[str]) -> tuple[str, ...]:
+    if given and backend is Backend.MOTO:
+        refuse("--pool", "no worker reaches the queues of --backend moto, inside this process")
+    pools = tuple(dict.fromkeys(read_pool(name) for name in given))
     if len(pools) > MAX_POOLS:
         refuse("--pool", f"must be at most {MAX_POOLS}")
     return pools
+
+
+def read_pool(name: str) -> str:
+    if not POOL_NAME.fullmatch(name):
+        refuse("--pool", f"{name!r} {POOL_NAME_RULE}")
+    return name
 
 
 def read_weights(text: str) -> Weights:

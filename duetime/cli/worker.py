@@ -7,7 +7,14 @@ from typing import Annotated
 
 import typer
 
-from duetime.cli.local_options import LogFormat, LogLevel, check_filled, read_token
+from duetime.cli.local_options import (
+    LogFormat,
+    LogLevel,
+    check_filled,
+    read_endpoint,
+    read_pool,
+    read_token,
+)
 from duetime.cli.parse import duration, refuse
 from duetime.core.lanes import Lane
 
@@ -133,7 +140,8 @@ def worker(
     """
     if ctx.invoked_subcommand is not None:
         return
-    check_filled({"--handlers": handlers or [], "--pool": [pool], "--name": [name], "--url": [url]})
+    given = {"--pool": [pool], "--name": [name], "--url": [url], "--endpoint-url": [endpoint_url]}
+    check_filled({"--handlers": handlers or [], **given})
     if not handlers:
         refuse("--handlers", "is missing: a worker runs your handlers")
     if url is not None:
@@ -153,7 +161,7 @@ def worker(
     options = WorkerOptions(
         name=read_name(name),
         handlers=tuple(handlers),
-        pool=pool,
+        pool=read_pool(pool) if pool else None,
         lanes=read_lanes(lanes),
         concurrency=concurrency,
         processes=processes,
@@ -162,7 +170,7 @@ def worker(
         spot_notice=spot_notice,
         url=url,
         token=read_token("--token", token) if url else None,
-        endpoint_url=endpoint_url,
+        endpoint_url=read_endpoint(endpoint_url) if endpoint_url else None,
         log_level=log_level.value,
         log_format=log_format.value,
     )

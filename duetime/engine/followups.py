@@ -28,7 +28,12 @@ from duetime.core.ports import Ports
 from duetime.core.schedules.run_ended import schedule_after_run, waits_for
 from duetime.core.schedules.schedule import Schedule
 from duetime.core.steps.follow_up import follow_up_done
-from duetime.core.steps.long_run import dead_letter_of, lacks_dead_letter, write_dead_letter
+from duetime.core.steps.long_run import (
+    SEND_TAKES,
+    dead_letter_of,
+    lacks_dead_letter,
+    write_dead_letter,
+)
 from duetime.core.task import WORKFLOW, Task
 from duetime.core.times import Millis
 from duetime.engine.enqueue import enqueue
@@ -76,13 +81,15 @@ def run_follow_ups(ports: Ports, tasks: Sequence[Task]) -> int:
 
 def _send_dead_letters(ports: Ports, ended: Sequence[Task]) -> list[Task]:
     """Sends the dead letters of long runs. Returns the tasks whose follow-ups may go on, as they
-    are stored now: all but those whose message may not have been sent."""
-    now = ports.clock.now()
+    are stored now: all but those whose message may not have been sent, or too late. Their watch
+    sends another, and an executor deletes the late one."""
+    now, began = ports.clock.now(), ports.clock.monotonic()
     dead = [task for task in ended if lacks_dead_letter(task)]
     answers = ports.store.apply([write_dead_letter(task, now=now) for task in dead])
     written = [answer.stored for answer in answers if isinstance(answer, Applied)]
     sent = ports.lanes.send([dead_letter_of(task) for task in written], now)
-    accepted = [task for task, was_sent in zip(written, sent, strict=True) if was_sent]
+    in_time = ports.clock.monotonic() - began <= SEND_TAKES
+    accepted = [task for task, was_sent in zip(written, sent, strict=True) if was_sent and in_time]
     return [task for task in ended if not lacks_dead_letter(task)] + accepted
 
 

@@ -13,7 +13,7 @@ from duetime.core.lifecycle import Status
 from duetime.core.ports import Ports, TaskStore
 from duetime.core.steps import lease
 from duetime.core.steps.cancel import expire
-from duetime.core.steps.long_run import outlasts_message
+from duetime.core.steps.long_run import lacks_dead_letter, outlasts_message
 from duetime.core.steps.record import lease_expired, needs_enqueue
 from duetime.core.steps.revive import revive
 from duetime.core.task import Task
@@ -62,7 +62,7 @@ class StaleMessages:
         match task.status:
             case Status.RUNNING if not outlasts_message(task.spec):
                 self._acks.hand_back(message, self._until_attempt_is_over(task))
-            case Status.DEAD if message.redriven(task.updated_at):
+            case Status.DEAD if message.redriven(task.updated_at) and not lacks_dead_letter(task):
                 return self._revive(message, task)
             case Status.DEAD:
                 self._acks.bury([message])

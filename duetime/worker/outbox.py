@@ -13,7 +13,7 @@ from duetime.core.ports import Clock
 from duetime.core.times import MINUTE, Millis
 from duetime.worker.runner_calls import CallRefused, NoAnswer, RunnerBusy, RunnerCalls, pause
 
-BATCH = 100
+BATCH = 75  # of the largest results a call for outcomes takes no more
 KEPT: Millis = 10 * MINUTE
 UNKNOWN = 503  # of one outcome in a batch
 

@@ -11,6 +11,7 @@ from duetime.worker.http_connection import Address, Answer, Connection, NoAnswer
 TIMEOUT = 10.0  # seconds for an answer, beside the wait of a long poll
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0  # seconds until a call is repeated
 REPEATABLE = (429, 500, 502, 503, 504)
+TOO_LARGE = 413
 
 Json = dict[str, Any]
 
@@ -64,8 +65,18 @@ class RunnerCalls:
         return results
 
     def submit(self, task_id: str, holder: str, tasks: Sequence[Json]) -> list[Json]:
+        """Submits children. Those that are too large together go in several calls."""
         body = {"id": task_id, "holder": holder, "tasks": tasks}
-        results: list[Json] = self._call("submit", body)["results"]
+        try:
+            results: list[Json] = self._call("submit", body)["results"]
+        except CallRefused as error:
+            if error.status != TOO_LARGE or len(tasks) == 1:
+                raise
+            half = len(tasks) // 2
+            return [
+                *self.submit(task_id, holder, tasks[:half]),
+                *self.submit(task_id, holder, tasks[half:]),
+            ]
         return results
 
     def _call(self, call: str, fields: Json) -> Json:

@@ -15,7 +15,7 @@ from duetime.core.ports import Ports
 from duetime.core.retry import RetryPolicy
 from duetime.core.steps.cancel import request_cancel
 from duetime.core.steps.lease import HEARTBEAT, LENGTH, MAX_SILENCE, WATCH_AFTER
-from duetime.core.steps.long_run import LONGEST_HIDDEN
+from duetime.core.steps.long_run import LONGEST_HIDDEN, lacks_dead_letter
 from duetime.core.times import CLOCK_SKEW, DAY, HOUR, MINUTE, SECOND
 from duetime.executor.attempt_loop import (
     LEASE_TRIES,
@@ -499,6 +499,38 @@ def test_dead_letter_that_could_not_be_sent_is_sent_by_the_scanner(harness: Harn
     letter = harness.world.lanes.buried[-1]
     assert letter.delivery.written_at == harness.world.clock.now()
     assert harness.world.task(run.task.id).wake is None
+
+
+def test_dead_letter_that_was_sent_late_is_no_redrive_and_is_replaced(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+):
+    world = harness.world
+    world.script = fail
+    run = harness.begin(timeout=7 * DAY // SECOND, retry=ONCE)
+    send = world.lanes.send
+
+    def send_late(deliveries, now):
+        world.advance(2 * MINUTE)
+        return send(deliveries, now)
+
+    with monkeypatch.context() as slow:
+        slow.setattr(world.lanes, "send", send_late)
+        harness.end(run)
+    [letter] = harness.receive()
+    late = replace(letter, sent_at=world.clock.now())
+    assert late.redriven(world.task(run.task.id).updated_at)
+    harness.loop.accept([late])
+    harness.step()
+
+    assert world.lanes.buried[-1:] == [late]
+    assert world.status(run.task.id) is Status.DEAD
+    assert lacks_dead_letter(world.task(run.task.id))
+
+    world.advance(6 * MINUTE)
+    world.tick()
+    harness.accept()
+    assert world.lanes.buried[-1].delivery.written_at > letter.delivery.written_at
+    assert not lacks_dead_letter(world.task(run.task.id))
 
 
 def test_a_second_copy_of_a_message_whose_attempt_runs_is_hidden_not_deleted(harness: Harness):

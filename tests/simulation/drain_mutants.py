@@ -6,6 +6,7 @@ from unittest.mock import patch
 
 from duetime.core.delivery import delivery_of
 from duetime.core.lifecycle import Outcome
+from duetime.core.times import DAY
 from duetime.executor.attempt_loop import AttemptLoop
 from duetime.executor.runs import interrupted
 from tests.simulation import drain_workload, run_workload
@@ -52,6 +53,17 @@ def dead_letter_not_noted_before_it_is_sent() -> Iterator[None]:
             "duetime.engine.followups.dead_letter_of",
             _written_later,
         ),
+    ):
+        yield
+
+
+@drain_mutant
+@contextmanager
+def late_dead_letter_counts_as_sent() -> Iterator[None]:
+    """An executor that receives it takes it for a redriven one."""
+    with (
+        patch.object(drain_workload, "HIDDEN", [10]),
+        patch("duetime.engine.followups.SEND_TAKES", DAY),
     ):
         yield
 

@@ -10,12 +10,13 @@ from duetime.core.change import Change, Expect
 from duetime.core.delivery import Delivery, delivery_of
 from duetime.core.lifecycle import Status, Step
 from duetime.core.task import Spec, Task
-from duetime.core.times import MINUTE, Millis
+from duetime.core.times import MINUTE, SECOND, Millis
 from duetime.core.value import replace
 from duetime.core.wakes import WakeKind
 
 LONGEST_HIDDEN = 11 * 3600  # seconds
 SEND_AGAIN_AFTER: Millis = 5 * MINUTE  # a dead letter that may not have been sent
+SEND_TAKES: Millis = 30 * SECOND  # at most; one that is sent later looks as if it was redriven
 
 
 def outlasts_message(spec: Spec) -> bool:
