@@ -92,7 +92,10 @@ class WorkerPool:
         self._inbox.put(messages)
 
     def wait_for_slots(self, timeout: float) -> int:
-        """Wait for a free slot, up to `timeout` seconds. Returns the number of free slots."""
+        """Wait for a free slot, up to `timeout` seconds. Returns the number of free slots: 0 while
+        no handler process is ready."""
+        if self._processes is not None and not self._processes.wait_until_ready(timeout):
+            return 0
         with self._slot_freed:
             self._slot_freed.wait_for(lambda: self._free_slots() > 0 or self._closing, timeout)
             return max(self._free_slots(), 0)

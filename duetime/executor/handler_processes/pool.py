@@ -42,6 +42,7 @@ from duetime.executor.handler_processes.protocol import (
     task_bytes,
 )
 from duetime.executor.handler_processes.questions import Questions
+from duetime.executor.handler_processes.readiness import Readiness
 from duetime.executor.handler_processes.returned import Returned, after_death
 from duetime.executor.isolation.answers import answer
 from duetime.executor.isolation.protocol import PROCESS_RETRY_DELAY
@@ -113,6 +114,7 @@ class HandlerProcesses:
         self._questions = Questions()
         self._draining = False
         self._closing = False
+        self._readiness = Readiness()
         self.on_failure: Callable[[BaseException], object] = _log_failure
         self._thread = threading.Thread(target=self._run, name="handler-processes", daemon=True)
 
@@ -122,6 +124,10 @@ class HandlerProcesses:
         """Start the processes. Tasks wait until the handlers are imported there. Raises
         RuntimeError if there can be no more threads."""
         self._thread.start()
+
+    def wait_until_ready(self, timeout: float) -> bool:
+        """Wait up to `timeout` seconds until a process can begin attempts: see Readiness."""
+        return self._readiness.wait(timeout)
 
     def call(self, task: Task, module: str, control: RunControl, on_return: OnReturn) -> None:
         """Run a handler in one of the processes. `on_return` is called from another thread, once.
@@ -183,9 +189,11 @@ class HandlerProcesses:
                     self._posted.popleft()()
                 self._look()
                 self._hand_out()
+                self._note_readiness()
         except BaseException as error:  # noqa: BLE001 - it ends the executor
             self.on_failure(error)
         finally:
+            self._readiness.end()
             for process in self._processes.values():
                 process.supervised.kill()
             for process in self._processes.values():
@@ -254,6 +262,11 @@ class HandlerProcesses:
             sources=self._sources,
             logs=log_lines.installed(),
         )
+
+    def _note_readiness(self) -> None:
+        ready = any(p.ready and not p.retired for p in self._dispatch.processes.values())
+        expected = not self._failed_starts and not self._draining
+        self._readiness.note(self._clock.monotonic(), ready=ready, expected=expected)
 
     def _start_failed(self, now: Millis, reason: str) -> None:
         self._failed_starts += 1
