@@ -54,7 +54,6 @@ FAILED_STARTS = 3  # in a row, after which waiting tasks are snoozed
 
 _numbers = count()  # of calls and processes; `next` of a count is atomic
 
-
 OnReturn = Callable[[Returned], object]
 
 
