@@ -1,10 +1,13 @@
-"""The values of the options of `duetime local`: read, or refused with the reason."""
+"""Options of `duetime local`, some also of `duetime worker`: read, or refused with the reason."""
 
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 from urllib.parse import urlsplit
+
+import typer
 
 from duetime.cli.parse import duration, refuse
 from duetime.console.files import PAGE
@@ -16,6 +19,7 @@ from duetime.core.times import DAY, Millis, seconds
 from duetime.local.options import LocalOptions
 
 DEFAULTS = LocalOptions()
+LOGS = "Logs"  # a panel of the help
 MIN_TICK = 0.1
 MIN_AGE, MAX_AGE = 1, 7 * 86_400  # seconds
 MAX_TICK = 180.0  # well within the horizon of 4 minutes, or tasks would start late
@@ -40,6 +44,24 @@ class LogLevel(StrEnum):
     INFO = "info"
     WARNING = "warning"
     ERROR = "error"
+
+
+HandlersOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="MODULE|FILE|DIR",
+        help="Where your handlers are; repeatable.",
+        show_default=False,
+    ),
+]
+LogLevelOption = Annotated[
+    LogLevel,
+    typer.Option(
+        case_sensitive=False,
+        help="Of the log records of Duetime and of your handlers.",
+        rich_help_panel=LOGS,
+    ),
+]
 
 
 def check_filled(given: Mapping[str, Sequence[str | None]]) -> None:

@@ -38,7 +38,7 @@ class LeaseCalls(Protocol):
 class Work(Protocol):
     """What there is to lease: see duetime.executor.remote_attempts."""
 
-    def met(self, wanted: LeaseRequest) -> None: ...
+    def note_waiting(self, wanted: LeaseRequest) -> None: ...
 
     def has_work(self, wanted: LeaseRequest, beside: int = 0) -> bool: ...
 
@@ -126,7 +126,7 @@ class LeaseWaits:
             before.superseded = True
             before.look.set()
         waiting = self._waiting[name] = _Waiting(wanted)
-        self._work.met(wanted)
+        self._work.note_waiting(wanted)
         try:
             yield waiting
         finally:

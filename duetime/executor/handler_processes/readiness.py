@@ -9,8 +9,6 @@ import threading
 from duetime.core.times import SECOND, Millis
 
 LONGEST_IMPORT: Millis = 10 * SECOND  # then attempts begin: other targets need no process
-    10 * SECOND
-)  # then attempts begin in any case: other targets need no process
 
 
 class Readiness:
