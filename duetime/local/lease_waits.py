@@ -119,8 +119,8 @@ class LeaseWaits:
 
     @contextmanager
     def _registered(self, wanted: LeaseRequest) -> Iterator[_Waiting]:
-        """A call that is sent again takes the place of the one that waits: whoever sent that has
-        given it up."""
+        """A call that is sent again takes the place of the one that waits, whose client has given
+        it up."""
         name = wanted.worker, wanted.request
         if (before := self._waiting.get(name)) is not None:
             before.superseded = True
