@@ -84,7 +84,7 @@ def check_tokens(host: str, token: str | None, worker_token: str | None) -> None
     if token is None and not is_loopback(host):
         refuse("--host", f"{host} can be reached from other machines: give a --token, too")
     if worker_token is not None and token is None:
-        refuse("--worker-token", "goes with --token: without one, nobody needs a token")
+        refuse("--worker-token", "goes with --token: without one, the API asks for none")
     if worker_token is not None and worker_token == token:
         refuse("--worker-token", "must be another token than --token")
 

@@ -113,12 +113,14 @@ class LeaseWaits:
                     )
                     if last or response.status != 200 or response.body["leases"]:
                         return response
+                    if self._work.has_work(wanted):  # what was taken starts nothing: it waits for
+                        waiting.look.set()  # a limit, or its message is outdated
                 await self._nap(waiting, wanted.wait - waited, gone)
 
     @contextmanager
     def _registered(self, wanted: LeaseRequest) -> Iterator[_Waiting]:
-        """A call that is sent again takes the place of the one that waits: whoever sent that has
-        given it up."""
+        """A call that is sent again takes the place of the one that waits, whose client has given
+        it up."""
         name = wanted.worker, wanted.request
         if (before := self._waiting.get(name)) is not None:
             before.superseded = True
