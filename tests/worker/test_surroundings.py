@@ -61,8 +61,8 @@ def server() -> Iterator[Server]:
 def control() -> Iterator[tuple[httpx.Client, dict[str, Any], list[str]]]:
     state: dict[str, Any] = {"status": "ok"}
     drained: list[str] = []
-    port = ControlPort(0, lambda: state, lambda: drained.append("drained"))
-    port.start()
+    port = ControlPort(0)
+    port.start(lambda: state, lambda: drained.append("drained"))
     with httpx.Client(base_url=f"http://127.0.0.1:{port.port}") as client:
         yield client, state, drained
 
