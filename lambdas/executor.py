@@ -24,9 +24,7 @@ from duetime.executor.children import ChildSubmission
 from duetime.executor.executor import Executor
 from duetime.executor.message_acks import DeadLetterIds
 from duetime.executor.targets import Targets
-from duetime.executor.targets.address_policy import AddressPolicy, parse_allowed
-from duetime.executor.targets.http import HttpTarget
-from duetime.executor.targets.lazy import LazyTargets, aws_makers, rds_maker, ses_maker
+from duetime.executor.targets.deployed import deployed_targets
 from duetime.executor.targets.python import run_handler
 from duetime.executor.worker_pool import WorkerPool
 from duetime.handlers import registry
@@ -58,14 +56,14 @@ def targets() -> Targets:
     if given.handlers:
         registry.load(given.handlers)
     tracing.start("duetime-executor")  # after the handlers, which may set a tracer provider
-    policy = AddressPolicy(allowed=[parse_allowed(host) for host in given.hosts_allowed])
-    clock = backend.adapters().ports.clock
-    http = HttpTarget(clock, policy, backend.secrets())
-    makers = aws_makers(backend.services) | {
-        "email": ses_maker(backend.services, clock),
-        "sql": rds_maker(backend.services, given.databases),
-    }
-    return LazyTargets({"python": run_handler, "http": http}, makers)
+    return deployed_targets(
+        run_handler,
+        backend.adapters().ports.clock,
+        secrets=backend.secrets(),
+        services=backend.services,
+        hosts_allowed=given.hosts_allowed,
+        databases=given.databases,
+    )
 
 
 @cache

@@ -7,9 +7,12 @@ import typer
 
 from duetime.cli.local_options import (
     DEFAULTS,
+    LOGS,
     Backend,
+    HandlersOption,
     LogFormat,
     LogLevel,
+    LogLevelOption,
     check_archive,
     check_backend,
     check_endpoint,
@@ -32,7 +35,7 @@ from duetime.cli.parse import refuse
 from duetime.local.options import LocalOptions
 
 STORE, AWS = "SQLite store", "Other backends"
-CALLS, LOGS = "What http tasks may call", "Logs"
+CALLS = "What http tasks may call"
 SERVERS = "What email and sql tasks use"
 
 
@@ -71,14 +74,7 @@ def local(
             show_default=False,
         ),
     ] = None,
-    handlers: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="MODULE|FILE|DIR",
-            help="Where your handlers are; repeatable.",
-            show_default=False,
-        ),
-    ] = None,
+    handlers: HandlersOption = None,
     reload: Annotated[
         bool,
         typer.Option("--reload", help="Import your handlers again when their files change."),
@@ -258,14 +254,7 @@ def local(
             metavar="URL", help="Of DynamoDB and SQS, with --backend aws.", rich_help_panel=AWS
         ),
     ] = None,
-    log_level: Annotated[
-        LogLevel,
-        typer.Option(
-            case_sensitive=False,
-            help="Of the log records of Duetime and of your handlers.",
-            rich_help_panel=LOGS,
-        ),
-    ] = LogLevel.WARNING,
+    log_level: LogLevelOption = LogLevel.WARNING,
     log_format: Annotated[
         LogFormat,
         typer.Option(

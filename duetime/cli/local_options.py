@@ -1,10 +1,13 @@
-"""The values of the options of `duetime local`: read, or refused with the reason."""
+"""Options of `duetime local`, some also of `duetime worker`: read, or refused with the reason."""
 
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 from urllib.parse import urlsplit
+
+import typer
 
 from duetime.cli.parse import duration, refuse
 from duetime.console.files import PAGE
@@ -16,6 +19,7 @@ from duetime.core.times import DAY, Millis, seconds
 from duetime.local.options import LocalOptions
 
 DEFAULTS = LocalOptions()
+LOGS = "Logs"  # a panel of the help
 MIN_TICK = 0.1
 MIN_AGE, MAX_AGE = 1, 7 * 86_400  # seconds
 MAX_TICK = 180.0  # well within the horizon of 4 minutes, or tasks would start late
@@ -42,6 +46,24 @@ class LogLevel(StrEnum):
     ERROR = "error"
 
 
+HandlersOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="MODULE|FILE|DIR",
+        help="Where your handlers are; repeatable.",
+        show_default=False,
+    ),
+]
+LogLevelOption = Annotated[
+    LogLevel,
+    typer.Option(
+        case_sensitive=False,
+        help="Of the log records of Duetime and of your handlers.",
+        rich_help_panel=LOGS,
+    ),
+]
+
+
 def check_filled(given: Mapping[str, Sequence[str | None]]) -> None:
     """Refuses empty values: an unset shell variable must not select another place."""
     for option, texts in given.items():
@@ -62,7 +84,7 @@ def check_tokens(host: str, token: str | None, worker_token: str | None) -> None
     if token is None and not is_loopback(host):
         refuse("--host", f"{host} can be reached from other machines: give a --token, too")
     if worker_token is not None and token is None:
-        refuse("--worker-token", "goes with --token: without one, nobody needs a token")
+        refuse("--worker-token", "goes with --token: without one, the API asks for none")
     if worker_token is not None and worker_token == token:
         refuse("--worker-token", "must be another token than --token")
 

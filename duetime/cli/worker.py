@@ -8,8 +8,11 @@ from typing import Annotated
 import typer
 
 from duetime.cli.local_options import (
+    LOGS,
+    HandlersOption,
     LogFormat,
     LogLevel,
+    LogLevelOption,
     check_filled,
     read_endpoint,
     read_pool,
@@ -20,7 +23,7 @@ from duetime.core.lanes import Lane
 
 NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 MAX_GRACE = 3_600.0  # seconds
-AWS, LOGS = "AWS", "Logs"
+AWS = "AWS"
 CONTROL_TIMEOUT = 10.0  # seconds
 
 app = typer.Typer(
@@ -34,14 +37,7 @@ app = typer.Typer(
 def worker(
     ctx: typer.Context,
     *,
-    handlers: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="MODULE|FILE|DIR",
-            help="Where your handlers are; repeatable.",
-            show_default=False,
-        ),
-    ] = None,
+    handlers: HandlersOption = None,
     url: Annotated[
         str | None,
         typer.Option(
@@ -113,14 +109,7 @@ def worker(
         str | None,
         typer.Option(metavar="URL", help="Of another DynamoDB and SQS.", rich_help_panel=AWS),
     ] = None,
-    log_level: Annotated[
-        LogLevel,
-        typer.Option(
-            case_sensitive=False,
-            help="Of the log records of Duetime and of your handlers.",
-            rich_help_panel=LOGS,
-        ),
-    ] = LogLevel.WARNING,
+    log_level: LogLevelOption = LogLevel.WARNING,
     log_format: Annotated[
         LogFormat,
         typer.Option(

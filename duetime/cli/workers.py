@@ -1,14 +1,11 @@
 """`duetime workers`: who runs handlers elsewhere, and what they run."""
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from duetime.cli import format as fmt
-from duetime.cli.lanes import EVERY, follow
+from duetime.cli.live_table import LiveTable
 from duetime.cli.option_groups import grouped
 from duetime.cli.options import Connection
-from duetime.cli.parse import poll_interval, refuse
 from duetime.terminal import one_line
 
 if TYPE_CHECKING:
@@ -20,25 +17,11 @@ SHOWN = 3  # tasks or handlers of one worker; `--json` has all
 
 
 @grouped
-def workers(
-    *,
-    connection: Connection,
-    watch: Annotated[bool, typer.Option("--watch", help="Show them again until Ctrl-C.")] = False,
-    every: Annotated[
-        str | None,
-        typer.Option(metavar="DURATION", help="How often, with --watch.", show_default=EVERY),
-    ] = None,
-) -> None:
+def workers(*, connection: Connection, table: LiveTable) -> None:
     """Who runs handlers elsewhere, since when, and what they run."""
-    if every is not None and not watch:
-        refuse("--every", "goes with --watch")
+    table.check()
     with connection.connect() as client:
-        if watch:
-            interval = poll_interval("--every", every or EVERY)
-            follow(client.workers, interval, _shown, as_json=connection.json)
-        else:
-            found = client.workers()
-            connection.print({"items": found}, lambda: [_shown(found)])
+        table.print(client.workers, _shown, connection)
 
 
 def _shown(found: "list[Worker]") -> "RenderableType":

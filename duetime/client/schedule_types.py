@@ -164,12 +164,6 @@ class Schedule(TypedDict):
     updated_at: str
 
 
-class DeclaredFields(ScheduleFields):
-    """A schedule that the code declares, as submitted by a sync."""
-
-    source: str  # file and line
-
-
 class SyncStep(TypedDict):
     """What a sync does to one schedule."""
 

@@ -21,15 +21,15 @@ OUTCOMES_KEPT: Millis = 10 * MINUTE  # in which a repeated outcome is recognised
 
 
 def holder_of(worker: str, nonce: str) -> str:
-    """Returns the holder of a lease. Whoever knows it may renew and end the lease, hence the random
-    bits."""
+    """Returns the holder of a lease. Each caller that has it may renew and end the lease, hence the
+    random bits."""
     return f"{WORKER_HOLDER}{worker}:{nonce}"
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class LeaseRequest:
-    """`request` names the call, so that a repeated one leases nothing new; `body_hash` tells a
-    repeated call from another one with the same name."""
+    """`request` names the call, so that a repeated one leases nothing new; `body_hash` differs if
+    another call has the same name."""
 
     worker: str
     pool: str | None

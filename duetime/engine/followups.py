@@ -58,10 +58,6 @@ def run_follow_ups_after(ports: Ports, changes: Sequence[StatusChange]) -> None:
         run_follow_ups(ports, left)
 
 
-def run_follow_ups_by_id(ports: Ports, task_ids: Sequence[str]) -> int:
-    return run_follow_ups(ports, list(ports.store.get(task_ids).values()))
-
-
 def run_follow_ups(ports: Ports, tasks: Sequence[Task]) -> int:
     """Runs the follow-ups of finished tasks and removes their watches. Returns how many are done;
     a task whose follow-up cannot run now keeps its watch."""

@@ -91,10 +91,13 @@ class WorkerPool:
             self._slots_used += len(messages)
         self._inbox.put(messages)
 
-    def wait_for_slots(self, timeout: float) -> int:
-        """Wait for a free slot, up to `timeout` seconds. Returns the number of free slots."""
+    def wait_for_slots(self, timeout: float, at_least: int = 1) -> int:
+        """Wait until so many slots are free, up to `timeout` seconds. Returns the number of free
+        slots."""
         with self._slot_freed:
-            self._slot_freed.wait_for(lambda: self._free_slots() > 0 or self._closing, timeout)
+            self._slot_freed.wait_for(
+                lambda: self._free_slots() >= at_least or self._closing, timeout
+            )
             return max(self._free_slots(), 0)
 
     def close(self) -> None:

@@ -38,7 +38,7 @@ class LeaseCalls(Protocol):
 class Work(Protocol):
     """What there is to lease: see duetime.executor.remote_attempts."""
 
-    def met(self, wanted: LeaseRequest) -> None: ...
+    def note_waiting(self, wanted: LeaseRequest) -> None: ...
 
     def has_work(self, wanted: LeaseRequest, beside: int = 0) -> bool: ...
 
@@ -117,14 +117,14 @@ class LeaseWaits:
 
     @contextmanager
     def _registered(self, wanted: LeaseRequest) -> Iterator[_Waiting]:
-        """A call that is sent again takes the place of the one that waits: whoever sent that has
-        given it up."""
+        """A call that is sent again takes the place of the one that waits, whose client has given
+        it up."""
         name = wanted.worker, wanted.request
         if (before := self._waiting.get(name)) is not None:
             before.superseded = True
             before.look.set()
         waiting = self._waiting[name] = _Waiting(wanted)
-        self._work.met(wanted)
+        self._work.note_waiting(wanted)
         try:
             yield waiting
         finally:

@@ -19,9 +19,9 @@ LAST_LINES = 1.0  # seconds that the last lines of a process may take
 
 
 class LineWriter:
-    """Stands in for a text stream. Each `write` is a line, or several. Only a stream with a file
-    descriptor can be one that takes nothing: it is written to without the locks of Python's own
-    stream, for which the end of the process would wait."""
+    """A text stream in the place of another one. Each `write` is a line, or several. Only a stream
+    with a file descriptor can be one that takes nothing: it is written to without the locks of
+    Python's own stream, for which the end of the process would wait."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -63,7 +63,7 @@ class LineWriter:
                 while self._lines and size + len(self._lines[0]) <= AT_ONCE:
                     taken.append(self._lines.popleft())
                     size += len(taken[-1])
-            with suppress(OSError, ValueError):  # nobody can read them any more
+            with suppress(OSError, ValueError):  # the reader is gone
                 self._write("".join(taken))
             with self._changed:
                 self._waiting -= size

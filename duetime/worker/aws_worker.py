@@ -18,9 +18,7 @@ from duetime.executor.executor import Executor
 from duetime.executor.handler_processes.pool import HandlerProcesses
 from duetime.executor.run_control import RunControl
 from duetime.executor.targets import Target, Targets
-from duetime.executor.targets.address_policy import AddressPolicy, parse_allowed
-from duetime.executor.targets.http import HttpTarget
-from duetime.executor.targets.lazy import LazyTargets, aws_makers, rds_maker, ses_maker
+from duetime.executor.targets.deployed import deployed_targets
 from duetime.executor.targets.python import handlers_in, run_handler
 from duetime.executor.worker_pool import WorkerPool
 from duetime.handlers import registry
@@ -101,14 +99,14 @@ def _provisioned(endpoint_url: str, pool: str | None) -> dict[str, str]:
 
 
 def _targets(given: Settings, processes: HandlerProcesses | None) -> Targets:
-    policy = AddressPolicy(allowed=[parse_allowed(host) for host in given.hosts_allowed])
-    clock = backend.adapters().ports.clock
-    http = HttpTarget(clock, policy, backend.secrets())
-    makers = aws_makers(backend.services) | {
-        "email": ses_maker(backend.services, clock),
-        "sql": rds_maker(backend.services, given.databases),
-    }
-    return LazyTargets({"python": known_handlers(processes), "http": http}, makers)
+    return deployed_targets(
+        known_handlers(processes),
+        backend.adapters().ports.clock,
+        secrets=backend.secrets(),
+        services=backend.services,
+        hosts_allowed=given.hosts_allowed,
+        databases=given.databases,
+    )
 
 
 def known_handlers(processes: HandlerProcesses | None = None) -> Target:

@@ -1,6 +1,8 @@
 """Where an HTTP worker takes its work from: leases of the runner.
 
 The runner shares the leases out among the lanes, and a lease is taken only for a slot that is free.
+While most slots are busy with short tasks, one call asks for several: a call costs the runner and
+the worker more than a lease.
 """
 
 import logging
@@ -12,7 +14,7 @@ from typing import Any
 from duetime.core.delivery import Message
 from duetime.core.lanes import Lane
 from duetime.core.ports import Clock
-from duetime.core.times import SECOND
+from duetime.core.times import SECOND, Millis
 from duetime.core.value import value
 from duetime.core.worker_calls import LONGEST_POLL, MAX_LEASES
 from duetime.version import VERSION
@@ -22,6 +24,10 @@ from duetime.worker.options import BadConfiguration
 from duetime.worker.runner_calls import CallRefused, NoAnswer, RunnerBusy, RunnerCalls, pause
 
 log = logging.getLogger(__name__)
+
+GATHER: Millis = 20  # after an answer, for more slots to become free, unless half of them are
+
+WaitForSlots = Callable[[float, int], int]  # the seconds, and how many; returns how many are free
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -37,7 +43,8 @@ class Wanted:
 
 
 class HttpLanes:
-    """One thread calls `ready` and `take`; any may call `close`."""
+    """One thread calls `ready` and `take`; any may call `close`. `wait_for_slots` waits until so
+    many slots are free, and returns how many are."""
 
     polled: Collection[Lane] = ()
 
@@ -47,11 +54,14 @@ class HttpLanes:
         executor: HttpExecutor,
         clock: Clock,
         wanted: Wanted,
+        wait_for_slots: WaitForSlots | None = None,
     ) -> None:
         self._calls = calls
         self._executor = executor
         self._clock = clock
         self._wanted = wanted
+        self._wait_for_slots = wait_for_slots
+        self._answered_at: Millis | None = None
         self._refusal: CallRefused | None = None
         self._at_hand: dict[Lane, deque[Message]] = {lane: deque() for lane in Lane}
         self._unanswered: dict[str, Any] | None = None
@@ -63,7 +73,7 @@ class HttpLanes:
         `close` ends it. A call without an answer is repeated unchanged, since the runner may have
         leased something for it. Raises BadConfiguration if the runner refuses this worker."""
         if not any(self._at_hand.values()) and not self._closing.is_set():
-            self._lease(LONGEST_POLL if wait else 0, min(limit, MAX_LEASES))
+            self._lease(LONGEST_POLL if wait else 0, min(self._gather(limit), MAX_LEASES))
         if self._refusal is not None:
             raise BadConfiguration(f"the runner refuses this worker: {self._refusal}")
         return {lane: len(messages) for lane, messages in self._at_hand.items() if messages}
@@ -94,6 +104,14 @@ class HttpLanes:
         if left:
             self._executor.hand_back(left)
 
+    def _gather(self, free: int) -> int:
+        """Returns how many slots to ask for, `free` or more."""
+        enough = self._wanted.concurrency // 2
+        if self._wait_for_slots is None or self._answered_at is None or free >= enough:
+            return free
+        left = self._answered_at + GATHER - self._clock.monotonic()
+        return max(self._wait_for_slots(left / SECOND, enough), free) if left > 0 else free
+
     def _lease(self, wait: float, limit: int) -> None:
         fields = self._fields(wait, limit)
         sent_at = self._clock.monotonic()
@@ -113,6 +131,7 @@ class HttpLanes:
                 self._wait(getattr(error, "retry_after", None))
             return
         self._unanswered, self._tries = None, 0
+        self._answered_at = self._clock.monotonic()
         leased_at = sent_at + int(answer["leased_after"] * SECOND)
         leases = [read_lease(given, leased_at) for given in answer["leases"]]
         self._executor.leased(leases)

@@ -44,11 +44,12 @@ def connect(options: WorkerOptions) -> Connected:
         host=socket.gethostname(),
         new_request=lambda: chance.new_id(clock.now()),
     )
-    source = HttpLanes(calls, executor, clock, wanted)
+    pool = WorkerPool(executor, clock, options.concurrency, name="worker", processes=processes)
+    executor.outbox.running = lambda: pool.running
+    source = HttpLanes(calls, executor, clock, wanted, pool.wait_for_slots)
     executor.on_refused = source.refuse
     executor.start()
     source.ready(0, 1)
-    pool = WorkerPool(executor, clock, options.concurrency, name="worker", processes=processes)
 
     def finish() -> None:
         source.give_back()

@@ -1,7 +1,8 @@
 """The outcomes that an HTTP worker has still to report.
 
-A thread sends them in batches. While the runner does not answer, it repeats them for up to ten
-minutes: a runner that is restarted takes them, as long as it has not ended the attempts."""
+A thread sends them in batches: while other handlers run, it waits a moment after each call for more
+of them. While the runner does not answer, it repeats them for up to ten minutes: a runner that is
+restarted takes them, as long as it has not ended the attempts."""
 
 import logging
 import threading
@@ -10,11 +11,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from duetime.core.ports import Clock
-from duetime.core.times import MINUTE, Millis
+from duetime.core.times import MINUTE, SECOND, Millis
 from duetime.worker.runner_calls import CallRefused, NoAnswer, RunnerBusy, RunnerCalls, pause
 
 BATCH = 75  # of the largest results a call for outcomes takes no more
 KEPT: Millis = 10 * MINUTE
+GATHER: Millis = 20  # after a call, for more outcomes, while handlers run that may end
 UNKNOWN = 503  # of one outcome in a batch
 
 Json = dict[str, Any]
@@ -23,11 +25,13 @@ log = logging.getLogger(__name__)
 
 
 class Outbox:
-    """`on_refused` is called once if the runner refuses this worker."""
+    """`on_refused` is called once if the runner refuses this worker. `running`, which may be
+    set later, returns how many handlers run."""
 
     def __init__(
         self, calls: RunnerCalls, clock: Clock, on_refused: Callable[[CallRefused], object]
     ) -> None:
+        self.running: Callable[[], int] = lambda: 0
         self._calls = calls
         self._clock = clock
         self._on_refused = on_refused
@@ -35,6 +39,7 @@ class Outbox:
         self._waiting: deque[tuple[Millis, Json]] = deque()  # when each was put, the oldest first
         self._sending = 0
         self._tries = 0
+        self._reported_at: Millis | None = None
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="outbox", daemon=True)
 
@@ -74,6 +79,7 @@ class Outbox:
             again, wait = batch, getattr(error, "retry_after", None)
             log.warning("outcomes not reported: %s", error, extra={"step": "record"})
         self._tries = self._tries + 1 if again else 0
+        self._reported_at = self._clock.monotonic()
         self._keep(again)
         return (wait or pause(self._tries)) if again else 0.0
 
@@ -86,7 +92,15 @@ class Outbox:
         """Waits for outcomes. Returns False once the outbox is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closed)
+            self._changed.wait_for(lambda: not self.gathers or self._closed, self.gathers)
             return not self._closed
+
+    @property
+    def gathers(self) -> float:
+        """For how many seconds the outbox waits for more outcomes; 0 if it reports what it has."""
+        if self._reported_at is None or len(self._waiting) >= BATCH or not self.running():
+            return 0.0
+        return max(self._reported_at + GATHER - self._clock.monotonic(), 0) / SECOND
 
     def _take(self) -> list[tuple[Millis, Json]]:
         with self._changed:

@@ -19,7 +19,7 @@ async function call(name, body) {  // repeats until the runner answers; every ca
     const options = { method: "POST", headers, body: JSON.stringify({ worker, ...body }) };
     const answer = await fetch(`${url}/v1/workers/${name}`, options).catch(() => null);
     if (answer?.ok) return answer.json();
-    if (answer && ![429, 503].includes(answer.status)) throw new Error(await answer.text());
+    if (answer && ![429, 500, 502, 503, 504].includes(answer.status)) throw new Error(await answer.text());
     await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }

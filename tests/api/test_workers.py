@@ -239,7 +239,7 @@ def test_task_is_cancelled_only_if_somebody_has_asked(runner: Runner):
     cancelled = {**lease, "outcome": "cancelled"}
     [refused] = runner.outcome(cancelled)
     assert refused["status"] == 422
-    assert "nobody has asked" in refused["error"]["detail"]
+    assert "no cancel request" in refused["error"]["detail"]
 
     cancel = Request(method="DELETE", path=f"/v1/tasks/{lease['id']}")
     assert runner.api.call(cancel).status == 202

@@ -67,7 +67,7 @@ def test_client_does_not_import_pydantic() -> None:
         (
             command("local", "--memory"),
             (*PACKAGES["local"], *OF_AWS),
-            "urllib3 is not installed: pip install 'duetime[local]'",
+            "starlette is not installed: pip install 'duetime[local]'",
         ),
         (
             command("local", "--backend", "moto"),

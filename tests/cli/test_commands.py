@@ -71,7 +71,7 @@ def test_watched_lanes_are_shown_until_ctrl_c(
         if len(waits) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("duetime.cli.lanes.sleep", sleep)
+    monkeypatch.setattr("duetime.cli.live_table.sleep", sleep)
     shown = live("lanes", "--watch", "--every", "5", *(["--json"] if as_json else [])).stdout
 
     assert waits == [5, 5, 5]

@@ -1,6 +1,7 @@
 """The output of `duetime local` when it starts or cannot start."""
 
 import shutil
+import socket
 import subprocess
 import sys
 from io import StringIO
@@ -9,9 +10,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from duetime.core.errors import DuetimeError
 from duetime.local import runner
 from duetime.local.console import command, suggestions, welcome
 from duetime.local.options import LocalOptions
+from duetime.local.server import listen
 
 
 class Store:
@@ -132,7 +135,7 @@ def test_the_demonstration_is_for_a_fresh_start(
 ) -> None:
     started = Started(resumed)
     for name, stand_in in {
-        "Runner": lambda *_: started,
+        "Roles": lambda *_: started,
         "notices_for": lambda *_: started,
         "tune_interpreter": lambda: None,
         "_drain": lambda *_: 0,
@@ -154,8 +157,8 @@ def test_the_demonstration_is_for_a_fresh_start(
     ],
 )
 def test_error_says_why_the_port_cannot_be_used(host: str, port: int | None, words: str) -> None:
-    with runner.socket.create_server(("127.0.0.1", 0)) as other:
+    with socket.create_server(("127.0.0.1", 0)) as other:
         port = port or other.getsockname()[1]
-        with pytest.raises(runner.DuetimeError) as caught:
-            runner.listen(host, port)
+        with pytest.raises(DuetimeError) as caught:
+            listen(host, port)
     assert str(caught.value) == f"cannot listen on {host}:{port}: {words}"

@@ -18,12 +18,12 @@ from duetime.core.step_ref import StepRef
 from duetime.core.task import Task
 from duetime.core.times import SECOND, Millis
 from duetime.core.workflows.run import Run, RunStatus
-from duetime.engine.followups import run_follow_ups_by_id
 from duetime.engine.workflows import definitions
 from duetime.executor.run_control import RunControl
 from tests.cuts.backends import Backend
 from tests.cuts.cut_points import Cutter
 from tests.cuts.scenario_player import Effect, ScenarioPlayer
+from tests.follow_ups import run_follow_ups_by_id
 
 RELAY = "relay"
 HANDLER = "etl.step"

@@ -16,11 +16,11 @@ from duetime.core.schedules.plan import Misfire, MisfirePolicy, Plan
 from duetime.core.schedules.schedule import Schedule, ScheduleStatus
 from duetime.core.task import Task
 from duetime.core.times import HOUR, MINUTE, SECOND, Millis
-from duetime.engine.followups import run_follow_ups_by_id
 from tests.cuts.backends import Backend
 from tests.cuts.cut_points import Cutter
 from tests.cuts.scenario_player import ScenarioPlayer
 from tests.factories import NOW, a_spec
+from tests.follow_ups import run_follow_ups_by_id
 from tests.world import WAKE_POLICY
 
 RELAY = "relay"

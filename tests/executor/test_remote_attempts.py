@@ -208,7 +208,7 @@ def test_renewal_extends_the_lease_and_carries_progress(workers: Workers):
 
 def test_renewal_says_that_the_task_is_cancelled_and_its_outcome_ends_it(workers: Workers):
     leased = workers.one()
-    assert status_of(workers.report(leased, CANCELLED)) == 422  # nobody has asked for it
+    assert status_of(workers.report(leased, CANCELLED)) == 422  # it has no cancel request
     now = workers.world.clock.now()
     workers.world.store.apply([request_cancel(leased.task.id, now=now)])
 
@@ -536,7 +536,7 @@ def test_slot_and_ordering_key_of_a_worker_survive_a_restart(restarts: Restarts)
 
 def test_store_that_cannot_be_read_refuses_nothing(workers: Workers):
     leased = workers.one()
-    workers.remote._forget(leased.holder)  # as after a restart
+    workers.remote._running.forget(leased.holder)  # as after a restart
 
     def unavailable(ids: Any) -> Any:
         raise Unavailable("busy")

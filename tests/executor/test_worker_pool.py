@@ -142,6 +142,7 @@ def test_slot_is_used_until_the_handler_has_returned(world: World):
         assert pool.wait_for_slots(0) == 0
         go.set()
         assert pool.wait_for_slots(PATIENCE) >= 1
+        assert pool.wait_for_slots(PATIENCE, 2) == 2
 
     assert pool.wait_for_slots(0) == 2
 

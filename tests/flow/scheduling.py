@@ -13,8 +13,9 @@ from duetime.core.schedules.plan import Plan
 from duetime.core.schedules.schedule import Schedule
 from duetime.core.task import Task
 from duetime.core.times import MINUTE, Millis
-from duetime.engine.followups import run_follow_ups_after, run_follow_ups_by_id
+from duetime.engine.followups import run_follow_ups_after
 from tests.factories import a_spec
+from tests.follow_ups import run_follow_ups_by_id
 from tests.world import World
 
 

@@ -8,10 +8,10 @@ from duetime.core.schedules.changes import create
 from duetime.core.schedules.plan import Plan
 from duetime.core.schedules.schedule import Schedule
 from duetime.core.times import MINUTE, SECOND
-from duetime.engine.followups import run_follow_ups_by_id
 from duetime.engine.materialise import materialise
 from tests.core.recurrence.cron_cases import recurring
 from tests.factories import a_spec, an_id
+from tests.follow_ups import run_follow_ups_by_id
 from tests.world import World
 
 

@@ -11,7 +11,7 @@ from duetime.core.limits.slots import Line, Place
 from duetime.core.shares import Weights
 from duetime.local.lane_activity import CountedLanes, LaneCounts, LastMinute
 from duetime.local.options import LocalOptions
-from duetime.local.runner import tick_interval
+from duetime.local.roles import tick_interval
 from duetime.scanner.report import TickReport
 from duetime.sqlite.lane_queue import MemoryLaneQueue
 from duetime.sqlite.task_store import SqliteTaskStore

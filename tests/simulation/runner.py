@@ -148,7 +148,7 @@ class SimulatedRunner:
         name = wanted.worker, wanted.request
         self._laws.asks(process, *name)
         self._waiting[name] = process  # in the place of one that was sent before
-        self._remote.met(wanted)
+        self._remote.note_waiting(wanted)
         while self._waiting.get(name) is process:
             last = self._engine.now >= until
             if last or self._remote.has_work(wanted):
@@ -194,7 +194,7 @@ class SimulatedRunner:
         """Starts with empty memory, and looks at the leases every second, as the pump does."""
         self._clock = process.clock
         ports = self._ports(process)
-        with patch("duetime.executor.remote_attempts.Lock", SimulatedLock):
+        with patch("duetime.executor.remote_leases.Lock", SimulatedLock):
             self._remote = RemoteAttempts(ports, RunnerLanes(self._world), DEFAULT_WEIGHTS)
         self._api = Api(
             ports,

@@ -11,6 +11,8 @@ from duetime.core.steps.lease import held_by_worker
 from duetime.engine.refusal import Refusal
 from duetime.executor.remote_attempts import RemoteAttempts
 from duetime.executor.remote_executor import RemoteExecutor
+from duetime.executor.remote_leases import RemoteLeases
+from duetime.executor.running_attempts import RunningAttempts
 from tests.simulation import worker_draws
 from tests.simulation.mutant import Mutant, mutant
 
@@ -34,7 +36,7 @@ def worker_mutant(*, restarts: int = 0, liar: bool = False):
 @contextmanager
 def outcome_of_a_lost_worker() -> Iterator[None]:
     """The runner remembers every lease, and what it remembers counts more than what is stored."""
-    begin, find, record = RemoteAttempts._begin, RemoteAttempts._find, RemoteExecutor._record
+    begin, find, record = RunningAttempts.begin, RunningAttempts.find, RemoteExecutor._record
     begun = {}
 
     def remembered(attempts, run, worker, leased):
@@ -50,7 +52,7 @@ def outcome_of_a_lost_worker() -> Iterator[None]:
         return replace(change, expect=replace(change.expect, holder=None, attempt=None))
 
     with (
-        patch.multiple(RemoteAttempts, _begin=remembered, _find=found),
+        patch.multiple(RunningAttempts, begin=remembered, find=found),
         patch.object(RemoteExecutor, "_record", careless),
     ):
         yield
@@ -80,7 +82,7 @@ def recover_forgets_remote_watch() -> Iterator[None]:
 
 @worker_mutant()
 def lease_answer_lost_leases_twice():
-    return patch.object(RemoteAttempts, "_known_answer", lambda attempts, wanted: None)
+    return patch.object(RemoteLeases, "_known_answer", lambda leases, wanted: None)
 
 
 @worker_mutant(liar=True)
@@ -96,15 +98,15 @@ def name_of_the_worker_is_enough_to_hold_a_lease():
 
 
 def _believed(believes):
-    find = RemoteAttempts._find
+    find = RunningAttempts.find
 
-    def found(remote, worker, leases):
-        running = {attempt.run.task.id: attempt for attempt in remote._attempts.values()}
+    def found(attempts, worker, leases):
+        running = {attempt.run.task.id: attempt for attempt in attempts._attempts.values()}
         return [
             attempt
             if (attempt := running.get(task_id)) and believes(attempt, worker, holder)
-            else find(remote, worker, [(task_id, holder)])[0]
+            else find(attempts, worker, [(task_id, holder)])[0]
             for task_id, holder in leases
         ]
 
-    return patch.object(RemoteAttempts, "_find", found)
+    return patch.object(RunningAttempts, "find", found)

@@ -9,11 +9,12 @@ from duetime.core.lanes import Lane
 from duetime.core.steps.lease import MAX_SILENCE
 from duetime.core.task_json import task_json
 from duetime.core.times import rfc3339
+from duetime.core.value import replace
 from duetime.executor.attempt_loop import AttemptLoop
 from duetime.executor.runs import Run
 from duetime.worker.http_connection import Address
 from duetime.worker.http_executor import HttpExecutor
-from duetime.worker.http_source import HttpLanes, Wanted
+from duetime.worker.http_source import GATHER, HttpLanes, Wanted
 from duetime.worker.runner_calls import RunnerCalls
 from tests.factories import NOW, SteppedClock, a_running_task, a_spec
 
@@ -70,6 +71,28 @@ class Worker:
         return run
 
 
+class Slots:
+    """Free slots of a worker, as its pool has them."""
+
+    def __init__(self) -> None:
+        self.waits: list[tuple[float, int]] = []
+        self.freed = 0
+
+    def wait(self, timeout: float, at_least: int) -> int:
+        self.waits.append((timeout, at_least))
+        return self.freed
+
+
+def leases_with(slots: Slots, worker: Worker, concurrency: int) -> HttpLanes:
+    """Returns lanes that have had an answer."""
+    wanted = replace(worker.lanes._wanted, concurrency=concurrency)
+    lanes = HttpLanes(worker.runner, worker.executor, worker.clock, wanted, slots.wait)
+    worker.runner.answers["lease"] = {"leases": [], "leased_after": 0.0}
+    lanes.ready(0, 1)
+    assert slots.waits == []
+    return lanes
+
+
 @pytest.fixture
 def worker() -> Worker:
     return Worker()
@@ -106,3 +129,37 @@ def test_child_of_which_the_store_does_not_answer_is_unavailable_and_not_refused
 
     with pytest.raises(Unavailable, match="did not answer"):
         run.control.submit([{"target": TARGET}])
+
+
+def test_worker_whose_slots_are_busy_asks_once_for_those_that_become_free(worker: Worker):
+    slots = Slots()
+    lanes = leases_with(slots, worker, concurrency=8)
+    worker.clock.advance(GATHER - 5)
+    slots.freed = 3
+
+    lanes.ready(0, 1)
+
+    assert slots.waits == [(0.005, 4)]
+    assert [fields["max"] for _, fields in worker.runner.calls] == [1, 3]
+
+
+@pytest.mark.parametrize(("free", "concurrency"), [(4, 8), (1, 1), (1, 2), (1, 3)])
+def test_worker_with_half_of_its_slots_free_asks_at_once(
+    worker: Worker, free: int, concurrency: int
+):
+    slots = Slots()
+    leases_with(slots, worker, concurrency).ready(0, free)
+
+    assert slots.waits == []
+    assert worker.runner.calls[-1][1]["max"] == free
+
+
+def test_worker_asks_at_once_some_time_after_the_last_answer(worker: Worker):
+    slots = Slots()
+    lanes = leases_with(slots, worker, concurrency=8)
+    worker.clock.advance(GATHER)
+
+    lanes.ready(0, 1)
+
+    assert slots.waits == []
+    assert len(worker.runner.calls) == 2

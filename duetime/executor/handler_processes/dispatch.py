@@ -74,6 +74,10 @@ class Dispatch:
         self.processes: dict[int, Process] = {}
         self._means: dict[str, float] = {}  # milliseconds by handler
 
+    def process_of(self, call: Call) -> Process | None:
+        """Returns the process that a call was sent to, unless it has ended or waits."""
+        return next((p for p in self._all() if p.find(call.number) is call), None)
+
     def expected(self, handler: str) -> float:
         """Returns the milliseconds that a run is expected to take; a whole list of an unknown
         handler."""

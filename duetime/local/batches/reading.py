@@ -21,8 +21,8 @@ from duetime.sqlite.new_rows import rows_of_new
 
 
 class NeedsStore(BaseException):
-    """A batch cannot be read without the store. It is no Exception: whoever handles those goes on
-    without an answer of the store."""
+    """A batch cannot be read without the store. It is no Exception: the code of the API that
+    catches those goes on without an answer of the store."""
 
 
 class BatchReading:

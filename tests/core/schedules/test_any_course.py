@@ -17,11 +17,11 @@ from duetime.core.schedules.ledger_history import Place, history
 from duetime.core.schedules.plan import MisfirePolicy, Plan
 from duetime.core.schedules.schedule import OWN_RULE, Schedule, ScheduleStatus
 from duetime.core.times import DAY, HOUR, MINUTE, SECOND, Millis
-from duetime.engine.followups import run_follow_ups_by_id
 from duetime.engine.materialise import materialise
 from tests.core.schedules.fakes import Cut, Table
 from tests.core.schedules.strategies import plans
 from tests.factories import WAKE_POLICY, an_id
+from tests.follow_ups import run_follow_ups_by_id
 
 STEPS = ["pass", "cut", "stale", "overtaken", "end", "pause", "resume", "change", "backfill"]
 

@@ -14,10 +14,10 @@ from duetime.core.schedules.plan import Misfire, MisfirePolicy, Plan
 from duetime.core.schedules.schedule import SPAN_CHECK_DELAY
 from duetime.core.schedules.start_decisions import Start
 from duetime.core.times import DAY, HOUR, MINUTE, SECOND
-from duetime.engine.followups import run_follow_ups_by_id
 from duetime.engine.materialise import materialise
 from tests.core.schedules.fakes import Cut, Table
 from tests.factories import NOW, WAKE_POLICY, a_spec, an_id
+from tests.follow_ups import run_follow_ups_by_id
 
 HOURLY = RateRule(every=HOUR, anchor=NOW)
 
