@@ -93,7 +93,9 @@ class WorkerPool:
 
     def wait_for_slots(self, timeout: float, at_least: int = 1) -> int:
         """Wait until so many slots are free, up to `timeout` seconds. Returns the number of free
-        slots."""
+        slots: 0 while no handler process is ready."""
+        if self._processes is not None and not self._processes.wait_until_ready(timeout):
+            return 0
         with self._slot_freed:
             self._slot_freed.wait_for(
                 lambda: self._free_slots() >= at_least or self._closing, timeout

@@ -113,6 +113,8 @@ class LeaseWaits:
                     )
                     if last or response.status != 200 or response.body["leases"]:
                         return response
+                    if self._work.has_work(wanted):  # what was taken starts nothing: it waits for
+                        waiting.look.set()  # a limit, or its message is outdated
                 await self._nap(waiting, wanted.wait - waited, gone)
 
     @contextmanager

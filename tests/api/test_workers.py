@@ -30,7 +30,7 @@ class Runner:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        workers = RemoteAttempts(world.ports, world.lanes.port, DEFAULT_WEIGHTS)
+        self.workers = workers = RemoteAttempts(world.ports, world.lanes.port, DEFAULT_WEIGHTS)
         self.api = Api(
             replace(world.ports, pools={POOL: LONGEST}),
             handlers=lambda: {HANDLER},

@@ -2,8 +2,10 @@
 clock; the processes are real."""
 
 import importlib
+import os
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from duetime.core.times import SECOND, Millis
 from duetime.executor.executor import Executor
 from duetime.executor.handler_processes.dispatch import KILL_AFTER
 from duetime.executor.handler_processes.pool import HandlerProcesses
+from duetime.executor.handler_processes.readiness import LONGEST_IMPORT, Readiness
 from duetime.executor.targets.python import handlers_in
 from duetime.executor.worker_pool import WorkerPool
 from duetime.handlers import registry
@@ -95,6 +98,39 @@ def test_tasks_run_in_a_process_and_their_results_are_recorded(start):
     tasks = [attempts.ended(task_id) for task_id in ids]
     assert [result_of(task)["payload"] for task in tasks] == list(range(20))
     assert len({result_of(task)["pid"] for task in tasks}) == 1
+
+
+@linux
+def test_pool_takes_nothing_until_a_process_has_imported_the_handlers(world: World, tmp_path: Path):
+    gate, handlers = tmp_path / "gate", tmp_path / "slow_handlers.py"
+    os.mkfifo(gate)
+    handlers.write_text(f"open({str(gate)!r}).close()\n")
+    processes = HandlerProcesses(1, 4, world.clock, load=[str(handlers)])
+    pool = WorkerPool(world.executor, world.clock, 4, processes=processes)
+    thread = threading.Thread(target=pool.run, daemon=True)
+    thread.start()
+    try:
+        assert pool.wait_for_slots(0) == 0
+        with gate.open("w"):  # waits until the process imports them
+            assert pool.wait_for_slots(0) == 0
+        assert pool.wait_for_slots(PATIENCE) == 4
+    finally:
+        pool.close()
+        thread.join(PATIENCE)
+
+
+def test_attempts_begin_in_any_case_if_no_process_will_be_ready_soon():
+    readiness = Readiness()
+
+    readiness.note(0, ready=False, expected=True)
+    assert not readiness.wait(0)
+    readiness.note(LONGEST_IMPORT, ready=False, expected=True)
+    assert readiness.wait(0)
+    readiness.note(LONGEST_IMPORT + 1, ready=True, expected=True)
+    readiness.note(LONGEST_IMPORT + 2, ready=False, expected=True)  # reloaded, or died
+    assert not readiness.wait(0)
+    readiness.note(LONGEST_IMPORT + 3, ready=False, expected=False)
+    assert readiness.wait(0)
 
 
 def test_failed_attempt_of_a_dead_process_is_retried(start):

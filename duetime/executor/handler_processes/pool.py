@@ -37,6 +37,7 @@ from duetime.executor.handler_processes.protocol import (
     task_bytes,
 )
 from duetime.executor.handler_processes.questions import Questions
+from duetime.executor.handler_processes.readiness import Readiness
 from duetime.executor.handler_processes.returned import Returned, after_death
 from duetime.executor.handler_processes.running_processes import RunningProcesses
 from duetime.executor.handler_processes.start_pauses import StartPauses
@@ -99,6 +100,7 @@ class HandlerProcesses:
         self._questions = Questions()
         self._draining = False
         self._closing = False
+        self._readiness = Readiness()
         self.on_failure: Callable[[BaseException], object] = _log_failure
         self._thread = threading.Thread(target=self._run, name="handler-processes", daemon=True)
 
@@ -108,6 +110,10 @@ class HandlerProcesses:
         """Start the processes. Tasks wait until the handlers are imported there. Raises
         RuntimeError if there can be no more threads."""
         self._thread.start()
+
+    def wait_until_ready(self, timeout: float) -> bool:
+        """Wait up to `timeout` seconds until a process can begin attempts: see Readiness."""
+        return self._readiness.wait(timeout)
 
     def call(self, task: Task, module: str, control: RunControl, on_return: OnReturn) -> None:
         """Run a handler in one of the processes. `on_return` is called from another thread, once.
@@ -157,9 +163,11 @@ class HandlerProcesses:
                 self._inbox.run()
                 self._look()
                 self._hand_out()
+                self._note_readiness()
         except BaseException as error:  # noqa: BLE001 - it ends the executor
             self.on_failure(error)
         finally:
+            self._readiness.end()
             self._processes.close_all()
 
     def _longest_wait(self) -> float | None:
@@ -200,6 +208,11 @@ class HandlerProcesses:
         self._pauses.started(number, now)
         self._dispatch.processes[number] = Process(number, self._threads, self._places)
         return True
+
+    def _note_readiness(self) -> None:
+        ready = any(p.ready and not p.retired for p in self._dispatch.processes.values())
+        expected = not self._pauses.failed_starts and not self._draining
+        self._readiness.note(self._clock.monotonic(), ready=ready, expected=expected)
 
     def _start_failed(self, now: Millis, reason: str) -> None:
         self._pauses.failed(now)
