@@ -108,6 +108,8 @@ def test_task_of_a_worker_outlives_a_runner_that_is_killed(tmp_path: Path, port:
         with running(data, port, *POOL) as runner:
             task_id = submit(runner, str(done))
             until(lambda: runner.task(task_id)["progress"] is not None)
+            lanes = runner.api.get("/lanes").json()["items"]
+            assert {each["lane"]: each["running"] for each in lanes}["batch/medium"] == 1
             runner.end(signal.SIGKILL)
         with running(data, port, *POOL) as runner:
             done.touch()
