@@ -21,8 +21,8 @@ export const WORDS = {
   key: 'an idempotency key',
   due: 'due within the next hour: due:1h, in the last one: due:-1h, or due:FROM..UNTIL',
   since: 'created since: since:24h, or since:2026-11-17T09:00Z',
-  until: 'created before',
-  id: 'opens the task',
+  until: 'created before: until:24h, or until:2026-11-17T09:00Z',
+  id: 'opens the task, by its whole id',
 };
 const PLAIN = ['handler', 'target', 'schedule', 'parent', 'run', 'lane', 'error', 'key', 'due', 'since', 'until'];
 const ID = /^[0-9A-HJKMNP-TV-Z]{26}$/i;
@@ -44,6 +44,7 @@ export function parse(text) {
     else if (word === 'tag' && value) view.tag.push(value);
     else if (word === 'status' && known(value)) view.status = statuses(value);
     else if (word === 'id' && ID.test(value)) open = value.toUpperCase();
+    else if (Object.hasOwn(TIMES, word) && !TIMES[word](value)) unknown.push(token);
     else if ([...PLAIN, 'ns'].includes(word) && value) view[word] = value;
     else unknown.push(token);
   }
@@ -51,6 +52,11 @@ export function parse(text) {
   else view.q = bare.join(' ');
   return { view, unknown, open };
 }
+
+const isMoment = (text) => /^-?\d+[smhdw]$/.test(text) || (/^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/i.test(text) && !Number.isNaN(Date.parse(text)));
+const isSpan = (text) => (text.includes('..') ? text.split('..').every((end) => !end || isMoment(end)) : /^-?\d+[smhdw]$/.test(text));
+/** Whether a value is one that the word takes. */
+const TIMES = { since: isMoment, until: isMoment, due: isSpan };
 
 const empty = () => ({ q: '', status: [], tag: [], ns: '', ...Object.fromEntries(PLAIN.map((word) => [word, ''])) });
 const statuses = (value) => value.toUpperCase().split(',').filter(Boolean);

@@ -1,4 +1,5 @@
 /** The same call as a command line and as Python. */
+import { address } from './address.js';
 import { parse } from './json.js';
 
 const SHELL_SAFE = /^[\w@%+=:,./-]+$/;
@@ -9,11 +10,18 @@ export const shell = (text) => (SHELL_SAFE.test(text) ? text : `'${text.replaceA
 
 /** @param {{method: string, path: string, body?: unknown}} call `path` is below /v1; `body` is a value, or JSON text */
 export function curl({ method, path, body }) {
-  const url = shell(`${window.location.origin}/v1/${path}`);
+  const url = shell(`${address.value}/v1/${path}`);
   const verb = body === undefined && method === 'GET' ? '' : method === 'POST' && body !== undefined ? '' : `-X ${method} `;
-  if (body === undefined) return `curl -s ${verb}${url}`;
+  const start = `curl -s ${signature()}${verb}${url}`;
+  if (body === undefined) return start;
   const text = typeof body === 'string' ? body : JSON.stringify(body, null, 2);
-  return `curl -s ${verb}${url} -H 'content-type: application/json' \\\n  -d ${shell(text)}`;
+  return `${start} -H 'content-type: application/json' \\\n  -d ${shell(text)}`;
+}
+
+/** Returns the options that sign a call to API Gateway, as the Python client does by itself. */
+function signature() {
+  const region = /\.execute-api\.([\w-]+)\.amazonaws\.com$/.exec(new URL(address.value).hostname)?.[1];
+  return region ? `--aws-sigv4 aws:amz:${region}:execute-api \\\n  --user "$AWS_ACCESS_KEY_ID:$AWS_SECRET_ACCESS_KEY" -H "x-amz-security-token: $AWS_SESSION_TOKEN" \\\n  ` : '';
 }
 
 /**
@@ -23,7 +31,7 @@ export function curl({ method, path, body }) {
  */
 export function python({ call, body, keywords: named = body }) {
   const made = call.includes('(**)') ? call.replace('(**)', () => `(${keywords(named)})`) : call;
-  return `from duetime import Client\n\nclient = Client(${literal(parse(JSON.stringify(window.location.origin)))})\nprint(${made})`;
+  return `from duetime import Client\n\nclient = Client(${literal(parse(JSON.stringify(address.value)))})\nprint(${made})`;
 }
 
 function keywords(body) {

@@ -28,11 +28,11 @@ export function useDeadGroups(parameters) {
 }
 
 /**
- * Reads `path` now, and again when path or query change, when a live connection asks for it, and every 30 s.
+ * Reads `path` now, and again when path or query change, when a live connection asks for it, and every 30 s. A new `version` of what is read has it read again at once.
  * @returns {{data: any, problem: Error|null, loading: boolean, reload: () => Promise<void>, set: (data: any) => void}}
  *   `data` is the last answer for this path and query, and stays while it is read again. A `path` of null reads nothing.
  */
-export function useRead(path, parameters = {}, { load = get, again = true } = {}) {
+export function useRead(path, parameters = {}, { load = get, again = true, version } = {}) {
   const key = path && `${path}?${JSON.stringify(parameters)}`;
   const [state, setState] = useState({ key: null, data: undefined, problem: null, loading: true });
   const latest = useRef(0);
@@ -52,7 +52,7 @@ export function useRead(path, parameters = {}, { load = get, again = true } = {}
   useEffect(() => {
     current.current();
     return () => (latest.current += 1);
-  }, [key]);
+  }, [key, version]);
   useEffect(() => (again ? onReread(() => current.current()) : undefined), [again]);
   const shown = state.key === key ? state : { data: undefined, problem: null, loading: Boolean(path) };
   return { ...shown, reload: () => current.current(), set: (data) => setState({ key, data, problem: null, loading: false }) };

@@ -6,7 +6,7 @@ from typing import Any
 
 from duetime.core.masking import masked
 from duetime.core.task import Task
-from duetime.core.task_json import moment_json, reason_of
+from duetime.core.task_json import moment_json, reason_of, waiting_for_json
 from duetime.core.times import rfc3339
 
 MAX_MESSAGE = 200  # characters of an error's message
@@ -27,6 +27,7 @@ def summary_json(task: Task) -> dict[str, Any]:
         "lane": task.lane.value,
         "promoted_at": moment_json(task.promoted.at if task.promoted else None),
         "pool": spec.pool,
+        "waiting_for": waiting_for_json(task),
         "tags": spec.tags,
         "attempt": task.attempt,
         "max_attempts": spec.retry.max_attempts,

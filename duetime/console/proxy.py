@@ -110,7 +110,7 @@ class Proxy:
         answer = await self._send(request, asgi.url.query)
         body = answer.content
         if answer.is_success and request.path == ME:
-            body = with_rights_of(request.caller, body)
+            body = as_seen_here(request.caller, self._upstream.url, body)
         if answer.is_success and request.path == TICKETS:
             body = self._live.own_ticket(body, asgi.headers["host"])
         headers = {name: answer.headers[name] for name in RETURNED if name in answer.headers}
@@ -163,11 +163,12 @@ def check(request: Request) -> None:
         raise problem
 
 
-def with_rights_of(caller: Caller, body: bytes) -> bytes:
-    """Returns the answer of /v1/me with the rights that both the API and this server allow."""
+def as_seen_here(caller: Caller, url: str, body: bytes) -> bytes:
+    """Returns the answer of /v1/me with the rights that both the API and this server allow, and
+    with the address of the API, for the commands that the console shows."""
     me = json.loads(body)
     me["rights"] = [right for right in me.get("rights", ()) if right in caller.rights]
-    return json.dumps(me).encode()
+    return json.dumps({**me, "url": url}).encode()
 
 
 def unreachable(url: str, error: httpx.TransportError) -> Problem:

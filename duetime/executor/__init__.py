@@ -10,6 +10,7 @@ The path of one attempt, with the files in order:
 3. `executor.py` (`Executor`) does the I/O. `record_and_lease` writes the lease. A task of a
    schedule or with limits first passes `gates.py`, which may let it wait or skip it. A message that
    starts nothing goes to `stale_messages.py`; `message_acks.py` deletes, hands back or buries it.
+   `change_writes.py` writes, and `immediate_follow_ups.py` runs what comes after a step.
 4. A lease makes a `Run` (`runs.py`), with a `RunControl` (`run_control.py`) for the executor and a
    `Context` (`duetime.handlers.context`) for the handler.
 5. A worker calls `Executor.run_target`. `target_runner.py` (`TargetRunner`) calls the target

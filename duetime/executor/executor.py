@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any
-from weakref import ref
 
 from duetime.core.change import Answer, Applied, Change, Refused, Unknown, Unwritable
 from duetime.core.delivery import Delivery, Message
-from duetime.core.lifecycle import Status, Step
+from duetime.core.lifecycle import Step
 from duetime.core.ports import Ports
 from duetime.core.steps.lease import lease, renew
 from duetime.core.steps.long_run import outlasts_message
@@ -24,10 +23,11 @@ from duetime.core.task import Progress, Task
 from duetime.core.times import MINUTE, SECOND, Millis, seconds
 from duetime.engine.enqueue import enqueue
 from duetime.executor.attempt_io import MAX_EARLY, RecordedEnd, Written
+from duetime.executor.change_writes import write_changes
 from duetime.executor.children import Children, ChildSubmission
+from duetime.executor.immediate_follow_ups import run_follow_ups_at_once
 from duetime.executor.message_acks import DeadLetterIds, MessageAcks
-from duetime.executor.run_control import RunControl
-from duetime.executor.runs import Admitted, Ended, Run, log_fields, unrecordable
+from duetime.executor.runs import Admitted, Ended, Run, log_fields, new_run, unrecordable
 from duetime.executor.stale_messages import LEASE_OVER_AFTER, StaleMessages, keeps_attempt
 from duetime.executor.target_runner import TargetRunner
 from duetime.executor.targets import Targets
@@ -112,7 +112,7 @@ class Executor:
         )
         now, asked_at = self._clock.now(), self._clock.monotonic()
         outcomes = self._outcomes(ended, now)
-        leases = [admitted.change or self._lease(admitted, now) for admitted in due]
+        leases = self._leases(due, now)
         answers = self._apply([outcome.change for outcome in outcomes] + leases)
         written.outcomes, written.answers = outcomes, answers[: len(outcomes)]
         self._after_record(outcomes, written.answers, written)
@@ -168,23 +168,7 @@ class Executor:
                 run.control.message_held_at = now
 
     def _apply(self, changes: Sequence[Change]) -> list[Answer]:
-        """One change that makes the store raise must not block the others, so each is repeated
-        alone. A change that was already made recognises its own effect."""
-        try:
-            return self._store.apply(changes)
-        except Exception:
-            log.exception("batch not written: repeated one by one", extra={"step": "record"})
-        return [self._apply_alone(change) for change in changes]
-
-    def _apply_alone(self, change: Change) -> Answer:
-        try:
-            [answer] = self._store.apply([change])
-        except Exception as error:
-            attempt = change.sets.get("attempt", change.expect.attempt)
-            fields = {"step": change.step.value, "task_id": change.task_id, "attempt": attempt}
-            log.exception("change not written", extra=fields)
-            return Unwritable(repr(error))
-        return answer
+        return write_changes(self._store, changes)
 
     def _outcomes(self, ended: Sequence[Ended], now: Millis) -> list[RecordedEnd]:
         """Returns each run that has ended with the change that records it. An outcome that no
@@ -237,26 +221,10 @@ class Executor:
                         retried.append(task)
         kept = [] if self._stale.free_slots(ended) else [message for message, _ in ended]
         enqueue(self._ports, retried)
-        self._go_on([answer.stored for answer in answers if isinstance(answer, Applied)])
+        recorded = [answer.stored for answer in answers if isinstance(answer, Applied)]
+        run_follow_ups_at_once(self._ports, recorded)
         self._acks.delete([message for message in spent if message not in kept])
         self._acks.bury([message for message in dead if message not in kept])
-
-    def _go_on(self, tasks: Sequence[Task]) -> None:
-        """Run the follow-ups of steps, and start what suspended tasks wait for. If this fails, the
-        relay and the scanner do it."""
-        ended = [t for t in tasks if t.has_follow_up and t.spec.occurrence is None]
-        suspended = [t for t in tasks if t.status is Status.WAITING]
-        if not ended and not suspended:
-            return
-        from duetime.engine.followups import run_follow_ups
-        from duetime.engine.workflows.waits import start_waited_runs
-
-        try:
-            start_waited_runs(self._ports, suspended)
-            run_follow_ups(self._ports, ended)
-        except Exception:
-            ids = [task.id for task in (*ended, *suspended)]
-            log.exception("follow-up failed", extra={"step": "record", "task_ids": ids})
 
     def _after_lease(
         self,
@@ -310,26 +278,14 @@ class Executor:
         return early <= 0
 
     def _start(self, admitted: Admitted, task: Task, leased_at: Millis) -> Run:
-        def renew_run(progress: Progress | None) -> None:
-            if (control := this()) is not None:  # it lives as long as its context
-                self.renew([Run(task=task, message=message, control=control)], progress)
-
-        message = admitted.message
-        control = RunControl(
+        return new_run(
+            admitted,
             task,
-            renew_run,
-            lambda: self._previous(task),
+            leased_at,
+            renew=self.renew,
+            previous=lambda: self._previous(task),
             read_results=lambda step, start: self._results(task, step, start),
-            leased_at=leased_at,
             children=Children(self._ports, task, self._child_submission),
-        )
-        this = ref(control)  # a cycle would be left to the garbage collector
-        return Run(
-            task=task,
-            message=message,
-            control=control,
-            callback_token=admitted.callback_token,
-            source=admitted.source,
         )
 
     def _previous(self, task: Task) -> Previous | None:
@@ -344,12 +300,16 @@ class Executor:
 
         return results_page(self._ports, task, step, start)
 
-    def _lease(self, admitted: Admitted, now: Millis) -> Change:
-        return lease(admitted.message.delivery, now=now, holder=self._holder(admitted))
+    def _leases(self, due: Sequence[Admitted], now: Millis) -> list[Change]:
+        nonces = iter(self._ports.chance.nonces(sum(1 for a in due if a.change is None)))
+        return [
+            a.change or lease(a.message.delivery, now=now, holder=self._holder(a, next(nonces)))
+            for a in due
+        ]
 
-    def _holder(self, admitted: Admitted) -> str:
+    def _holder(self, admitted: Admitted, nonce: str) -> str:
         if admitted.callback_token is None:
-            return self._ports.chance.nonce()
+            return nonce
         from duetime.engine.workflows.callbacks import token_hash
 
         return token_hash(admitted.callback_token)

@@ -12,9 +12,11 @@ the runner ends no attempt.
 """
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from duetime.core.change import Answer, Applied, Refused
+from duetime.core.lanes import Queue
 from duetime.core.ports import Ports
 from duetime.core.shares import Weights
 from duetime.core.steps.lease import run_out
@@ -140,6 +142,9 @@ class RemoteAttempts:
                 return lost(renewal.task_id)
             case unknown:
                 return unanswered(unknown.reason)
+
+    def running_by_queue(self) -> Counter[Queue]:
+        return self._running.by_queue()
 
     # leases that end
 

@@ -3,9 +3,11 @@
 A holder names its worker and has 128 random bits: without it, a call renews or ends no attempt.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from threading import Lock
 
+from duetime.core.lanes import Queue
 from duetime.core.ports import Ports
 from duetime.core.steps.lease import LENGTH, RETURN_TIME
 from duetime.core.task import Task
@@ -106,6 +108,10 @@ class RunningAttempts:
     def expired(self, now: Millis) -> list[RemoteAttempt]:
         with self._lock:
             return [attempt for attempt in self._attempts.values() if attempt.expires_at < now]
+
+    def by_queue(self) -> Counter[Queue]:
+        with self._lock:
+            return Counter(attempt.run.message.queue for attempt in self._attempts.values())
 
     def by_worker(self) -> list[tuple[str, Running]]:
         with self._lock:

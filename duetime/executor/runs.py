@@ -1,8 +1,9 @@
 """A run: one leased attempt, and its end."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from duetime.core.change import Change
 from duetime.core.delivery import Message
@@ -10,12 +11,13 @@ from duetime.core.errors import Stopped
 from duetime.core.lifecycle import Outcome
 from duetime.core.steps.record import INTERRUPTED, Failure
 from duetime.core.suspension import Suspension
-from duetime.core.task import Task, TaskError
+from duetime.core.task import Progress, Task, TaskError
 from duetime.core.times import Millis
 from duetime.core.value import value
+from duetime.executor.children import Children
 from duetime.executor.failures import failure_of, format_traceback
 from duetime.executor.run_control import RunControl
-from duetime.handlers.context import Context
+from duetime.handlers.context import Context, Previous
 
 if TYPE_CHECKING:
     from duetime.engine.workflows.inputs import StepSource
@@ -71,6 +73,47 @@ class Run:
         if self.task.holder is None:
             raise ValueError(f"task {self.task.id} is not leased")
         return self.task.holder
+
+
+def new_run(
+    admitted: Admitted,
+    task: Task,
+    leased_at: Millis,
+    *,
+    renew: Callable[[Sequence[Run], Progress | None], object],
+    previous: Callable[[], Previous | None],
+    read_results: Callable[[str, int], list[Any]],
+    children: Children,
+) -> Run:
+    """Returns the run of a task that was just leased.
+
+    Args:
+        renew: Renews the lease of the run, with what its handler has reported.
+        previous: Reads the run of the schedule before this one.
+        read_results: Reads results of the items of a map.
+        children: Submits what the handler submits."""
+    message = admitted.message
+
+    def renew_run(progress: Progress | None) -> None:
+        if (control := this()) is not None:  # it lives as long as its context
+            renew([Run(task=task, message=message, control=control)], progress)
+
+    control = RunControl(
+        task,
+        renew_run,
+        previous,
+        read_results=read_results,
+        leased_at=leased_at,
+        children=children,
+    )
+    this = ref(control)  # a cycle would be left to the garbage collector
+    return Run(
+        task=task,
+        message=message,
+        control=control,
+        callback_token=admitted.callback_token,
+        source=admitted.source,
+    )
 
 
 @value(frozen=True, kw_only=True, slots=True)

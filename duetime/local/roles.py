@@ -247,9 +247,10 @@ class Roles:
 
     def _lane_activity(self) -> Mapping[Queue, LaneActivity]:
         waiting = self.backend.waiting() if self.backend.waiting else None
-        return self._lane_counts.activity(
-            self._weights, self._pool.running_by_queue(), waiting, self.backend.ports.pools
-        )
+        running = self._pool.running_by_queue()
+        if self._remote:
+            running += self._remote.running_by_queue()
+        return self._lane_counts.activity(self._weights, running, waiting, self.backend.ports.pools)
 
     def _lane_states(self) -> list[dict[str, Any]]:
         return self._lanes.states()

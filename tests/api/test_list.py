@@ -4,11 +4,12 @@ import pytest
 
 from duetime.api.encoding import encode
 from duetime.core.lifecycle import Outcome, Status
+from duetime.core.limits.definition import LimitUse
 from duetime.core.task import Attempt, TaskError
 from duetime.core.times import MINUTE, SECOND, rfc3339
 from tests.api.pages import flat, read_all
 from tests.api.service import PYTHON, Service, refusal
-from tests.factories import NOW, a_task
+from tests.factories import NOW, a_spec, a_task
 
 
 def submit_many(service: Service, count: int, **fields: Any) -> list[str]:
@@ -175,6 +176,15 @@ def test_summary_has_what_a_row_needs_and_nothing_long(any_service: Service):
     same = set(item) - {"target", "max_attempts"}
     assert {name: item[name] for name in same} == {name: submitted[name] for name in same}
     assert not {"payload", "result", "retry", "idempotency_key"} & set(item)
+
+
+def test_summary_says_which_limit_a_task_waits_for(service: Service):
+    limits = (LimitUse(name="stripe", key="acct-7"),)
+    service.store.put([a_task(spec=a_spec(limits=limits), held=0)])
+
+    [item] = service.get("/v1/tasks", fields="summary").body["items"]
+
+    assert item["waiting_for"] == {"limit": "stripe", "key": "acct-7"}
 
 
 def test_summary_of_a_failed_task_has_no_traceback(service: Service):

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.running import Runner, until
@@ -76,6 +77,22 @@ def test_filter_that_is_not_understood_has_no_actions_on_all_that_match(page: Pa
     expect(actions).to_have_count(0)
     field.fill("status:DEAD salt")
     expect(actions).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [
+        ("since:yesterday", "Write since:24h, or since:2026-11-17T09:00Z"),
+        ("since:2026-11-17", "Write since:24h"),
+        ("due:soon", "Write due:1h"),
+        ("status:LATE", "Statuses: PENDING, ENQUEUED"),
+        ("colour:red", "Words: status, handler"),
+    ],
+)
+def test_filter_that_is_not_understood_says_what_to_write(page: Page, typed: str, hint: str):
+    page.goto("/tasks")
+    page.get_by_label("Filter tasks").fill(typed)
+    expect(page.get_by_text(f"{typed} means nothing here. {hint}")).to_be_visible()
 
 
 def test_words_about_the_state_of_tasks_filter_the_list(page: Page, runner: Runner):

@@ -47,3 +47,24 @@ def test_overview_judges_the_budget_only_of_tasks_that_are_enough_for_it(
         expect(answer).to_contain_text(fact)
     if "too few tasks to tell" in facts:
         expect(answer).not_to_contain_text("burn")
+
+
+def test_overview_without_starts_leads_to_the_form(page: Page):
+    stats = {
+        "source": "table",
+        "from": "2026-11-19T08:00:00Z",
+        "to": "2026-11-19T09:00:00Z",
+        "step": 60,
+        "series": [],
+        "total": {"drift_ms": None},
+        "tick_age_seconds": 1,
+        "relay_age_seconds": 0,
+    }
+    page.route("**/v1/slo", lambda route: route.fulfill(json=slo(0, 0)))
+    page.route("**/v1/stats?*", lambda route: route.fulfill(json=stats))
+    page.goto("/")
+
+    expect(page.get_by_text("Nothing has started in the last hour")).to_be_visible()
+    expect(page.get_by_text("a bar for each minute")).to_be_visible()
+    page.get_by_role("link", name="Submit a task").click()
+    expect(page.get_by_role("heading", name="New task")).to_be_visible()

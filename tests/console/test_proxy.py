@@ -190,7 +190,12 @@ def test_documentation_of_the_api_is_answered_here(api: Api):
 def test_page_learns_the_rights_that_it_has_here(api: Api, write: bool, rights: list[str]):
     response = ask(proxy(api, write=write), "GET", "/v1/me", headers=BEARER)
 
-    assert response.json() == {"actor": "ada", "rights": rights, "features": ["live"]}
+    assert response.json() == {
+        "actor": "ada",
+        "rights": rights,
+        "features": ["live"],
+        "url": UPSTREAM,
+    }
 
 
 def test_ticket_leads_to_this_server(api: Api):

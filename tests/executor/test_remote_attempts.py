@@ -8,7 +8,7 @@ import pytest
 
 from duetime.core.change import Unknown
 from duetime.core.errors import Unavailable
-from duetime.core.lanes import Lane
+from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.limits.definition import Limit, LimitUse
 from duetime.core.retry import RetryPolicy
@@ -417,6 +417,7 @@ def test_workers_are_listed_with_what_they_run(workers: Workers):
     )
     assert [tuple(one) for one in first.running] == [(leased.task.id, since)]
     assert second.running == ()
+    assert workers.remote.running_by_queue() == {Queue(Lane.MEDIUM, POOL): 1}
     workers.world.advance(LIVE_FOR // 2)
     workers.remote.renew(
         "w1", [Renewal(task_id=leased.task.id, holder=leased.holder)], draining=True

@@ -415,7 +415,9 @@ def test_a_run_goes_on_by_its_watch_if_every_follow_up_is_lost(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
     script = scripted(world)
-    monkeypatch.setattr("duetime.executor.executor.Executor._go_on", lambda self, tasks: None)
+    monkeypatch.setattr(
+        "duetime.executor.executor.run_follow_ups_at_once", lambda ports, tasks: None
+    )
     run = start(world, step("a"), step("b", "a"), step("c", "b"))
     world.live(HOUR)
 

@@ -57,7 +57,7 @@ def simulate(seed: int, tasks: int = 50) -> Report:
             _in_batches_of(batch),
             patch("duetime.core.steps.long_run.LONGEST_HIDDEN", hidden),
             patch("duetime.engine.enqueue.log", world.monitor),
-            patch("duetime.executor.executor.log", world.monitor.runs.log),
+            patch("duetime.executor.immediate_follow_ups.log", world.monitor.runs.log),
             patch("duetime.engine.workflows.definitions._kept", OrderedDict()),
         ):
             Trial(world, tasks).run()

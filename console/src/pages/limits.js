@@ -9,7 +9,7 @@ import { Empty } from '../parts/notes.js';
 import { Meter } from '../parts/spark.js';
 import { Label } from '../parts/status.js';
 import { toast } from '../parts/toast.js';
-import { query, setQuery } from '../router.js';
+import { query, setQuery, to } from '../router.js';
 import { namespace } from '../state.js';
 import { now } from '../clock.js';
 import { relative, Time } from '../zone.js';
@@ -21,7 +21,7 @@ const COLUMNS = [
   { id: 'rate', head: 'Rate', cell: ({ rate }) => (rate ? `${count(rate.count)} per ${period(rate.period)}` : html`<span class="quiet">any</span>`) },
   { id: 'burst', head: 'Burst', class: 'number', cell: ({ rate }) => (rate ? count(rate.burst) : '') },
   { id: 'use', head: 'In use', class: 'number', cell: (limit) => html`<${Use} limit=${limit} />` },
-  { id: 'waiting', head: 'Waiting', class: 'number', cell: ({ waiting }) => (waiting === null ? '' : count(waiting)) },
+  { id: 'waiting', head: 'Waiting', class: 'number', cell: ({ waiting, namespace: ns }) => (waiting ? html`<a href=${to('/tasks', { ns, status: 'PENDING,ENQUEUED,RETRYING' })} title="tasks to start">${count(waiting)}</a>` : waiting === null ? '' : count(waiting)) },
   { id: 'next', head: 'Next slot', cell: ({ next_slot: at }) => at && html`<${Next} at=${at} />` },
 ];
 
@@ -90,7 +90,7 @@ function LimitForm({ limit }) {
       ${field('burst', 'and more after a pause', limit?.rate?.burst ?? 0, number)}
       ${field('concurrency', 'At the same time', limit?.concurrency, { ...number, placeholder: 'any number' })}
     </div>
-    <p class="quiet">What runs goes on, and a time that was granted stays granted.</p>`;
+    <p class="quiet">${limit ? 'What runs goes on, and a time that was granted stays granted.' : 'How many tasks may start in each period, how many may run at the same time, or both. A task names the limit in its field limits.'}</p>`;
 }
 
 function erase(limit, reload) {

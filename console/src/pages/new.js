@@ -2,6 +2,7 @@
 import { html, useEffect, useMemo, useState } from '../vendor/preact.js';
 import { call, get, Problem } from '../api.js';
 import { field, parse, pretty, sourceOf } from '../json.js';
+import { may } from '../live.js';
 import { Snippets } from '../parts/code.js';
 import { Empty, Note, ProblemNote } from '../parts/notes.js';
 import { toast } from '../parts/toast.js';
@@ -71,7 +72,7 @@ export function New() {
               <${Field} label="Tags" error=${wrong.tags} hint="team:growth, kind:mail"><input value=${fields.tags} onInput=${set('tags')} /></${Field}>
             </div></details>
           <${ProblemNote} problem=${state.problem} />
-          <div class="row"><button class="primary" disabled=${state.busy || Object.keys(errors).length > 0}>Submit</button></div>
+          ${may('operate') && html`<div class="row"><button class="primary" disabled=${state.busy || Object.keys(errors).length > 0}>Submit</button></div>`}
         </div>
       </form>
       <section class="panel" aria-label="The same call"><div class="head"><h2>The same call</h2></div><div class="body">

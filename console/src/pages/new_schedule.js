@@ -14,6 +14,7 @@ import { getWithSource, sourceAt } from '../parts/source.js';
 import { JsonField, TargetForm } from '../parts/target_form.js';
 import { toast } from '../parts/toast.js';
 import { navigate, query, to } from '../router.js';
+import { curl } from '../snippets.js';
 import { useRead } from '../state.js';
 import { cronFrom, freshCron } from './cron.js';
 
@@ -84,7 +85,7 @@ function ScheduleForm({ title, action, initial, save, stays = false }) {
             <div class="row">${may('operate') && html`<button class="primary" type="submit" disabled=${state.busy}>${action}</button>`}<a class="button" href=${to('/schedules')}>Back</a></div>
           </div></section>
           <${RulePreview} preview=${preview} />
-          ${body && action === 'Create' && html`<details class="same"><summary>The same with curl</summary><${Command} text=${curlOf(body)} /></details>`}
+          ${body && action === 'Create' && html`<details class="same"><summary>The same with curl</summary><${Command} text=${curl({ method: 'POST', path: 'schedules', body })} /></details>`}
         </div>
       </div>
     </form>`;
@@ -143,5 +144,3 @@ function WhatIf({ form, change, problem }) {
       </div></details>
     </div>`;
 }
-
-const curlOf = (body) => `curl ${window.location.origin}/v1/schedules -H 'content-type: application/json' -d '${body.replaceAll("'", `'\\''`)}'`;

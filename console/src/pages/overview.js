@@ -14,6 +14,7 @@ import { namespace, useDeadGroups, useRead } from '../state.js';
 import { clockTime, duration, millis, Time } from '../zone.js';
 
 const WINDOWS = { '1h': 60, '6h': 300, '24h': 1_200 }; // → seconds of a step
+const HOURS = { '1h': 'hour', '6h': '6 hours', '24h': '24 hours' };
 const NEXT = 5;
 
 export function Overview() {
@@ -30,7 +31,7 @@ export function Overview() {
       ${Object.keys(WINDOWS).map((name) => html`<a key=${name} href=${withQuery({ window: name === '1h' ? '' : name })} aria-current=${name === window ? 'true' : undefined}>${name}</a>`)}</nav></div>
     <div class="stack">
       <div class="grid answers">
-        <${OnTime} slo=${slo} stats=${stats} />
+        <${OnTime} slo=${slo} stats=${stats} window=${window} />
         <${Stuck} stuck=${stuck} stats=${stats} />
         <${Dead} groups=${groups} />
       </div>
@@ -51,7 +52,7 @@ function Answer({ tone, icon, title, children, href }) {
 
 const missing = (read) => read.problem?.status === 404 && read.data === undefined;
 
-function OnTime({ slo, stats }) {
+function OnTime({ slo, stats, window }) {
   const drift = stats.data?.total?.drift_ms;
   const figures = drift && html`<span>p50 <b>${duration(drift.p50)}</b></span><span>p99 <b>${duration(drift.p99)}</b></span>`;
   if (stats.data?.source === 'emf') return html`<${Answer} tone="grey" icon="external" title="Figures are in CloudWatch">${stats.data.url && html`<a href=${stats.data.url} target="_blank" rel="noreferrer">Open the dashboard</a>`}</${Answer}>`;
@@ -59,7 +60,7 @@ function OnTime({ slo, stats }) {
   if (!slo.data && !missing(slo)) return html`<${Answer} tone="grey" icon="clock" title=${slo.problem ? 'Not known' : '…'}>${slo.problem?.message}</${Answer}>`;
   if (!lanes.length) {
     const within = slo.data?.lanes?.[0]?.objective.drift_ms ?? 1_000;
-    if (!drift) return html`<${Answer} tone="grey" icon="clock" title="Nothing has started yet" />`;
+    if (!drift) return html`<${Answer} tone="grey" icon="clock" title=${`Nothing has started in the last ${HOURS[window]}`}>${may('operate') && html`<a href=${to('/new')}>Submit a task</a>`}</${Answer}>`;
     const [tone, icon, title] = drift.p99 <= within ? ['green', 'check', 'On time'] : ['amber', 'alert', 'Late starts'];
     return html`<${Answer} tone=${tone} icon=${icon} title=${title}>${figures}</${Answer}>`;
   }
@@ -140,13 +141,13 @@ function Charts({ stats, window }) {
       <figure class="chart"><figcaption><span>${title}</span><b>${headline}</b></figcaption>
         <${Spark} values=${points.map((point) => point[name])} title=${`${title}, ${window}: ${headline}`} tone=${tone} unfinished /></figure>`;
     const drift = data.total?.drift_ms;
-    const each = data.step === 60 ? 'per minute' : `per ${data.step / 60} minutes`;
+    const each = data.step === 60 ? 'minute' : `${data.step / 60} minutes`;
     return html`<div class="body charts">
-        ${chart('started', `Attempts ${each}`, 'blue', count(sum('started')))}
+        ${chart('started', 'Attempts', 'blue', count(sum('started')))}
         ${chart('p99', 'Drift p99', 'violet', drift ? duration(drift.p99) : '–')}
-        ${chart('failed', `Failed attempts ${each}`, 'red', count(sum('failed')))}
+        ${chart('failed', 'Failed attempts', 'red', count(sum('failed')))}
       </div>
-      <div class="charts-foot"><span class="quiet"><${Time} at=${data.from} as="clock" /> – <${Time} at=${data.to} as="clock" />; the last bar is not over yet.</span>
+      <div class="charts-foot"><span class="quiet"><${Time} at=${data.from} as="clock" /> – <${Time} at=${data.to} as="clock" />, a bar for each ${each}; the last one is not over yet.</span>
       <${AsTable} head=${['From', 'Attempts', 'Failed', 'Drift p99']} rows=${points.filter(({ started }) => started).map((point) => [clockTime(point.at), count(point.started), count(point.failed), duration(point.p99)])} /></div>`;
   }}</${Loaded}></section>`;
 }

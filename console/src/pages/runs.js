@@ -5,12 +5,15 @@ import { ListTable, useList } from '../parts/list.js';
 import { Empty } from '../parts/notes.js';
 import { Status, toneOf } from '../parts/status.js';
 import { query, setQuery, to, withQuery } from '../router.js';
+import { curl } from '../snippets.js';
 import { namespace } from '../state.js';
 import { now } from '../clock.js';
 import { duration, Time } from '../zone.js';
 
 const STATUSES = ['RUNNING', 'CANCELLING', 'SUCCEEDED', 'FAILED', 'CANCELLED'];
-const TRY = `curl ${window.location.origin}/v1/runs -H 'content-type: application/json' -d '{"steps": [{"name": "first", "target": {"type": "python", "handler": "duetime.hello"}}, {"name": "second", "target": {"type": "python", "handler": "duetime.hello"}, "needs": ["first"]}]}'`;
+const HELLO = { type: 'python', handler: 'duetime.hello' };
+export const STEPS = [{ name: 'first', target: HELLO }, { name: 'second', target: HELLO, needs: ['first'] }];
+const TRY = { method: 'POST', path: 'runs', body: JSON.stringify({ steps: STEPS }) };
 
 const COLUMNS = [
   { id: 'status', head: 'Status', class: 'bare', cell: (run) => html`<${Status} status=${run.status} />` },
@@ -35,7 +38,7 @@ export function Runs() {
     <${ListTable} list=${list} columns=${COLUMNS} caption="Runs" href=${({ id }) => to(`/runs/${id}`)}
       empty=${status || workflow
         ? html`<${Empty} title="No run matches"><a href=${withQuery({ status: '', workflow: '' })}>Show all</a></${Empty}>`
-        : html`<${Empty} title="No workflow has run yet" command=${TRY} />`} />`;
+        : html`<${Empty} title="No workflow has run yet" command=${curl(TRY)} />`} />`;
 }
 
 export const runName = (run) => run.name || run.workflow || run.id;

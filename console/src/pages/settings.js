@@ -1,5 +1,6 @@
 /** Settings of this browser, and who and what the server is. */
 import { html } from '../vendor/preact.js';
+import { address } from '../address.js';
 import { me } from '../live.js';
 import { Choice, Choices } from '../parts/form.js';
 import { Label } from '../parts/status.js';
@@ -36,7 +37,7 @@ function Server() {
   const known = me.value ?? {};
   const list = (names) => (names?.length ? html`<span class="chips">${names.map((name) => html`<${Label} key=${name}>${name}</${Label}>`)}</span>` : '–');
   const facts = [
-    ['Address', window.location.host],
+    ['Address', address.value.replace(/^https?:\/\//, '')],
     ['You are', known.actor ?? 'not named'],
     ['You may', known.rights ? list(known.rights) : 'everything'],
     ['Stage', known.stage ?? '–'],

@@ -16,6 +16,7 @@ import { Label, Status } from '../parts/status.js';
 import { Timeline } from '../parts/timeline.js';
 import { toast } from '../parts/toast.js';
 import { JsonView } from '../parts/tree.js';
+import { Waiting } from '../parts/waiting.js';
 import { navigate, query, setQuery, to } from '../router.js';
 import { useRead } from '../state.js';
 import { duration, inputTime, millis, Time } from '../zone.js';
@@ -89,17 +90,6 @@ function Shown({ task, source, attempts, problem, reload }) {
         <div class="stack"><${Facts} task=${task} /><${Target} source=${source} /></div>
       </div>
     </div>`;
-}
-
-/** What the task waits for, next to its status. */
-function Waiting({ task }) {
-  const waits = task.waiting_for;
-  if (!waits) return null;
-  if (waits.limit) return html`<${Label} tone="amber">waits for the limit ${waits.limit}${waits.key && ` (${waits.key})`}</${Label}>`;
-  if (waits.ordering_key) return html`<${Label} tone="amber">waits behind ${waits.ordering_key}</${Label}>`;
-  if (waits.worker) return html`<${Label} tone="amber">waits for a worker with ${waits.worker}${waits.pool && ` in ${waits.pool}`}</${Label}>`;
-  if (waits.run) return html`<a href=${to(`/runs/${waits.run}`)}><${Label} tone="violet">waits for a run</${Label}></a>`;
-  return html`<${Label} tone="violet">waits for a callback</${Label}>`;
 }
 
 /** In words: what happened, and what happens next. */

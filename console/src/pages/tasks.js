@@ -11,6 +11,7 @@ import { Empty, Loading, Note, ProblemNote } from '../parts/notes.js';
 import { Label, Status } from '../parts/status.js';
 import { createRows, MOST_ROWS, Table } from '../parts/table.js';
 import { announce } from '../parts/toast.js';
+import { Waiting } from '../parts/waiting.js';
 import { filterOf, fromUrl, parse, print, STATUSES, toUrl, WORDS } from '../query.js';
 import { navigate, query, setQuery, to, withQuery } from '../router.js';
 import { noteNamespaces } from '../state.js';
@@ -65,6 +66,7 @@ const COLUMNS = [
   { id: 'name', head: 'Name and target', class: 'main', cell: (task) => html`
       <a href=${to(`/tasks/${task.id}`)}>${taskName(task)}</a>${task.name && html` <span class="target">${targetText(task.target)}</span>`}
       ${task.error && task.status !== 'SUCCEEDED' && html`<span class="sub tone-red error-text">${task.error.type}: ${task.error.message}</span>`}
+      ${task.waiting_for && html`<span class="sub"><${Waiting} task=${task} /></span>`}
       ${task.reason && html`<span class="sub">${REASONS[task.reason] ?? task.reason}</span>`}` },
   { id: 'due', head: 'Due', cell: (task) => html`<${Time} at=${task.due_at} />` },
   { id: 'started', head: 'Started', cell: (task) => (task.started_at && !['RETRYING', 'PENDING'].includes(task.status)
@@ -110,10 +112,18 @@ function FilterField({ view, onRead }) {
         placeholder="Filter: status:DEAD handler:shop.restock tag.team:growth since:24h, or an id" onInput=${({ currentTarget }) => apply(currentTarget.value, { replace: true })} onKeyDown=${onKeyDown} />
       <kbd aria-hidden="true">/</kbd>
       <div id="filter-hints" class="hints">
-        ${parsed.unknown.map((pair) => html`<p key=${pair} class="tone-red"><code>${pair}</code> means nothing here. Words: ${Object.keys(WORDS).join(', ')}. Statuses: ${STATUSES.join(', ')}</p>`)}
+        ${parsed.unknown.map((pair) => html`<p key=${pair} class="tone-red"><code>${pair}</code> means nothing here. ${hint(pair)}</p>`)}
         ${!text && html`<dl class="words">${Object.entries(WORDS).map(([word, what]) => html`<dt><button type="button" class="link" onMouseDown=${(event) => event.preventDefault()} onClick=${() => { setText(`${word}:`); input.current.focus(); }}>${word}:</button></dt><dd>${what}</dd>`)}</dl>`}
       </div>
     </div>`;
+}
+
+/** What could be meant: a value of a word that is known, or another word. */
+function hint(pair) {
+  const word = pair.split(/[:.]/)[0];
+  if (word === 'status') return `Statuses: ${STATUSES.join(', ')}`;
+  if (Object.hasOwn(WORDS, word)) return WORDS[word].includes(': ') ? `Write ${WORDS[word].replace(/^.*?: /, '')}` : `${word}: ${WORDS[word]}`;
+  return `Words: ${Object.keys(WORDS).join(', ')}`;
 }
 
 function BulkBar({ view, selected, rows, onAct }) {

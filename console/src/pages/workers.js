@@ -1,5 +1,6 @@
 /** Workers: who is alive, which handlers it knows, and what it runs. */
 import { html } from '../vendor/preact.js';
+import { address } from '../address.js';
 import { count, counted } from '../format.js';
 import { Empty, Loaded } from '../parts/notes.js';
 import { Label } from '../parts/status.js';
@@ -47,6 +48,6 @@ function Worker({ worker }) {
 }
 
 function NoWorkers() {
-  return html`<${Empty} title="No workers" command=${`duetime worker --url ${window.location.origin} --handlers handlers`}>
+  return html`<${Empty} title="No workers" command=${`duetime worker --url ${address.value} --handlers handlers`}>
     <p>Tasks run in Duetime itself. A worker runs them on another machine, or in processes of its own. Start one:</p></${Empty}>`;
 }

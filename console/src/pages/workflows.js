@@ -3,8 +3,12 @@ import { html } from '../vendor/preact.js';
 import { ListTable, useList } from '../parts/list.js';
 import { Empty } from '../parts/notes.js';
 import { to } from '../router.js';
+import { curl } from '../snippets.js';
 import { namespace, ofNamespace } from '../state.js';
 import { Time } from '../zone.js';
+import { STEPS } from './runs.js';
+
+const TRY = { method: 'PUT', path: 'workflows/hello', body: JSON.stringify({ steps: STEPS }) };
 
 const COLUMNS = [
   { id: 'name', head: 'Name', class: 'main', cell: (workflow) => html`<a href=${linkTo(workflow)}>${workflow.name}</a><span class="sub">${workflow.namespace}</span>` },
@@ -20,5 +24,5 @@ export function Workflows() {
   return html`
     <div class="page-head"><h1>Workflows</h1></div>
     <${ListTable} list=${list} columns=${COLUMNS} caption="Workflows" href=${linkTo}
-      empty=${html`<${Empty} title=${`No workflows${ofNamespace()}`} command="duetime workflows put etl --file etl.json" />`} />`;
+      empty=${html`<${Empty} title=${`No workflows${ofNamespace()}`} command=${curl(TRY)} />`} />`;
 }

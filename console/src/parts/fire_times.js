@@ -28,7 +28,7 @@ export function FireTimes({ times, notes, timezone, caption }) {
   const noted = new Map(notes.map((note) => [Date.parse(note.at), note]));
   const zones = zonesOf(timezone);
   return html`
-    <div class="scroll fires-in"><table class="fire-times">
+    <div class="scroll fires-in"><table class=${zones.length > 2 ? 'fire-times three-zones' : 'fire-times'}>
       <caption class="unseen">${caption}</caption>
       <thead><tr>${zones.map(({ name, head }) => html`<th key=${name} scope="col">${head}</th>`)}<th scope="col"><span class="unseen">From now</span></th></tr></thead>
       <tbody>${times.map((at, place) => {

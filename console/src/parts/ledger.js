@@ -42,7 +42,7 @@ export function Ledger({ schedule }) {
       <div class="stack">
         ${rows.length > 0 && html`<${Summary} rows=${rows} whole=${!list.more} />`}
         <${ListTable} list=${list} columns=${COLUMNS} caption="What became of each fire time"
-          empty=${html`<${Empty} title="No fire time has passed yet">The next ones are beside this list.</${Empty}>`} />
+          empty=${html`<${Empty} title="No fire time has passed yet">${schedule.status === 'active' && 'The coming ones are under Next.'}</${Empty}>`} />
       </div>
       <${Upcoming} schedule=${schedule} />
     </div>`;

@@ -1,11 +1,12 @@
 /** What stands in for rows: nothing yet, nothing found, still loading, refused. */
+import { command as ofThisApi } from '../address.js';
 import { html } from '../vendor/preact.js';
 import { Command } from './copy.js';
 import { Icon } from './icon.js';
 
 /** An empty state says what to type. `alone`: there is nothing else on the page. @param {{title: string, command?: string, alone?: boolean, children?: any}} props */
 export function Empty({ title, command, alone = false, children }) {
-  return html`<div class="empty">${alone ? html`<h1>${title}</h1>` : html`<p class="empty-title">${title}</p>`}${children && html`<div>${children}</div>`}${command && html`<${Command} text=${command} />`}</div>`;
+  return html`<div class="empty">${alone ? html`<h1>${title}</h1>` : html`<p class="empty-title">${title}</p>`}${children && html`<div>${children}</div>`}${command && html`<${Command} text=${ofThisApi(command)} />`}</div>`;
 }
 
 /** Why something could not be read, with the fields that the API names. */
@@ -17,7 +18,7 @@ export function ProblemNote({ problem, retry }) {
       <${Icon} name="alert" />
       <div>
         <strong>${title}</strong>
-        ${errors.length ? html`<ul>${errors.map((e) => html`<li><code>${e.field}</code> ${e.message}</li>`)}</ul>` : html`<p>${detail}</p>`}
+        ${errors.length ? html`<ul>${errors.map((e) => html`<li>${e.field !== 'body' && html`<code>${e.field}</code> `}${e.message}</li>`)}</ul>` : html`<p>${detail}</p>`}
       </div>
       ${retry && html`<button class="small" onClick=${retry}>Try again</button>`}
     </div>`;

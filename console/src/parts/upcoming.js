@@ -18,7 +18,7 @@ export function zoneOf(schedule) {
 }
 
 export function Upcoming({ schedule }) {
-  const read = useRead(`schedules/${schedule.id}/upcoming`, { count: 10 });
+  const read = useRead(`schedules/${schedule.id}/upcoming`, { count: 10 }, { version: schedule.version });
   const zone = zoneOf(schedule);
   return html`
     <div class="stack">

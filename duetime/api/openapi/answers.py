@@ -209,6 +209,8 @@ class TaskSummary(AnswerModel):
     """When the task was moved to a higher lane, since it had waited for too long."""
     pool: str | None
     """Whose workers run the task; null: the executors of Duetime itself."""
+    waiting_for: WaitingFor | None
+    """What the task waits for, if it is due and may not start yet."""
     tags: dict[str, str]
     attempt: int
     """The number of the current or last attempt; 0 before the first."""

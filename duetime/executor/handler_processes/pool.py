@@ -18,8 +18,13 @@ from duetime.core.ports import Clock
 from duetime.core.steps.record import INTERRUPTED, Failure
 from duetime.core.task import Task
 from duetime.core.times import SECOND, Millis
-from duetime.core.value import value
 from duetime.executor.failures import failure_of
+from duetime.executor.handler_processes.calls import (
+    CalledRun,
+    OnReturn,
+    return_call,
+    run_messages,
+)
 from duetime.executor.handler_processes.dispatch import KILL_AFTER, Call, Dispatch, Process
 from duetime.executor.handler_processes.inbox import Inbox
 from duetime.executor.handler_processes.process_setup import setup_of
@@ -31,7 +36,6 @@ from duetime.executor.handler_processes.protocol import (
     READY,
     RECALL,
     RECALLED,
-    RUN,
     STOP,
     Message,
     task_bytes,
@@ -54,17 +58,6 @@ CHECK_EVERY: Millis = SECOND  # whether handlers were reloaded, or a process end
 FAILED_STARTS = 3  # in a row, after which waiting tasks are snoozed
 
 _numbers = count()  # of calls and processes; `next` of a count is atomic
-
-OnReturn = Callable[[Returned], object]
-
-
-@value(slots=True)
-class _Attempt:
-    """What the pool knows of a call."""
-
-    control: RunControl
-    data: bytes
-    on_return: OnReturn
 
 
 class HandlerProcesses:
@@ -120,8 +113,8 @@ class HandlerProcesses:
         Raises Stopped if the run was interrupted already, and ValueError for a payload that is no
         JSON."""
         data = task_bytes(task, module, control.trace)
-        attempt = _Attempt(control, data, on_return)
-        call = Call(next(_numbers), task.spec.target["handler"], attempt)
+        run = CalledRun(control, data, on_return)
+        call = Call(next(_numbers), task.spec.target["handler"], run)
         control.killable = True
         control.on_stop = lambda: self._inbox.post(partial(self._send_stop, call))
         control.interrupt.arm(lambda: self._inbox.post(partial(self._interrupt, call)))
@@ -245,7 +238,7 @@ class HandlerProcesses:
             fields = {"step": "execute", "exit_code": code, "tasks": len(ended)}
             log.error("handler process died", extra=fields)
         for call in ended:
-            self._return(call, after_death(call, killed, code))
+            return_call(call, after_death(call, killed, code))
         return code
 
     def _kill_all(self) -> None:
@@ -262,7 +255,7 @@ class HandlerProcesses:
 
     def _return_waiting(self, failure: Failure) -> None:
         while self._dispatch.waiting:
-            self._return(self._dispatch.waiting.popleft(), Returned(failure=failure))
+            return_call(self._dispatch.waiting.popleft(), Returned(failure=failure))
 
     # calls
 
@@ -272,15 +265,7 @@ class HandlerProcesses:
             return
         now = self._clock.monotonic()
         for number, calls in self._dispatch.hand_out(now):
-            marks = self._processes[number].marks
-            messages: list[Message] = []
-            for call in calls:
-                control: RunControl = call.run.control
-                marks[call.place] = 0
-                control.restart_timeout(now)
-                messages.append((RUN, call.number, call.place, control.deadline, call.run.data))
-                if control.reason is not None:
-                    messages.append((STOP, call.number, control.reason))
+            messages = run_messages(calls, self._processes[number].marks, now)
             self._processes.send(number, messages)
 
     def _look(self) -> None:
@@ -313,7 +298,7 @@ class HandlerProcesses:
                     if call is not None:
                         call.run.control.mark_started(call.sent_at + round(waited))
                         known = None if failure is None else pickle.loads(failure)
-                        self._return(call, Returned(result=result, failure=known, stopped=stopped))
+                        return_call(call, Returned(result=result, failure=known, stopped=stopped))
                 case (kind,) if kind == READY:
                     process.ready = True
                     self._pauses.ready()
@@ -323,13 +308,6 @@ class HandlerProcesses:
                     call = process.find(call_number)
                     if call is not None:
                         self._questions.ask(partial(self._answer, number, call, question))
-
-    def _return(self, call: Call, returned: Returned) -> None:
-        control: RunControl = call.run.control
-        control.on_stop = None
-        control.interrupt.disarm()
-        control.queued = False
-        call.run.on_return(returned)
 
     def _send_stop(self, call: Call) -> None:
         process = self._dispatch.process_of(call)
@@ -346,7 +324,7 @@ class HandlerProcesses:
             self._processes.send(process.number, [(INTERRUPT, call.number)])
         elif call in self._dispatch.waiting:
             self._dispatch.waiting.remove(call)
-            self._return(call, Returned(failure=failure_of(Stopped()), stopped=True))
+            return_call(call, Returned(failure=failure_of(Stopped()), stopped=True))
 
     # questions
 

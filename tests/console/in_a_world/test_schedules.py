@@ -47,6 +47,7 @@ def test_schedule_of_berlin_is_built_paused_and_resumed_and_the_ledger_says_so(
     page.get_by_role("button", name="Pause", exact=True).click()
     paused = page.get_by_text(": moving, ada")
     expect(paused).to_have_text("Paused since 09:00:00: moving, ada")
+    expect(page.get_by_text("It is paused, and does not fire until it is resumed.")).to_be_visible()
     w.advance("48h")
     reload_at(w, context, page)
     page.get_by_role("button", name="Resume").click()

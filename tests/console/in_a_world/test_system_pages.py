@@ -92,12 +92,33 @@ def test_limit_in_use_is_deleted_only_when_it_is_drained(w: World, page: Page) -
     expect(page.get_by_role("row", name=re.compile("^one"))).to_contain_text("draining")
 
 
+def test_task_that_waits_for_a_limit_is_found_from_the_limit(w: World, page: Page) -> None:
+    w.client.limits.put("one", concurrency=1)
+    w.kill_executor()  # and so its task holds the limit until the lease ends
+    for _ in range(2):
+        w.client.submit(**WORK, limits=[{"name": "one"}])
+    w.advance("1s")
+    page.goto("/limits")
+    page.get_by_title("tasks to start").click()
+    row = page.locator("tr[data-key]")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text("waits for the limit one")
+
+
 def test_bad_limit_is_refused_with_its_field(page: Page) -> None:
     page.goto("/limits")
     page.get_by_role("button", name="New limit").click()
     page.get_by_label("Name", exact=True).fill("stripe")
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("alert")).to_contain_text("give rate, concurrency, or both")
+
+
+def test_new_duetime_says_what_to_type(w: World, page: Page) -> None:
+    page.goto("/tasks")
+    command = "duetime submit --handler duetime.hello --in 5"
+    expect(page.get_by_text(f"{command} --url {w.url}", exact=True)).to_be_visible()
+    page.goto("/workflows")
+    expect(page.get_by_text(f"curl -s -X PUT {w.url}/v1/workflows/hello")).to_be_visible()
 
 
 def test_forecast_counts_the_tasks_of_each_minute(w: World, page: Page) -> None:
@@ -116,9 +137,9 @@ def test_lanes_show_what_waits_in_each(w: World, page: Page) -> None:
     for _ in range(3):
         w.client.submit(**WORK, priority="low")
     page.goto("/lanes")
-    low = page.get_by_role("row", name=re.compile("^low", re.IGNORECASE))
+    low = page.get_by_role("row", name=re.compile("^low"))
     expect(low.locator("td[data-label=Waiting]")).to_have_text("3")
-    high = page.get_by_role("row", name=re.compile("^high", re.IGNORECASE))
+    high = page.get_by_role("row", name=re.compile("^high"))
     expect(high.locator("td[data-label=Waiting]")).to_have_text("0")
 
 
