@@ -21,6 +21,22 @@ class Owner(Protocol):
     def descriptors(self) -> Iterable[int]: ...
 
 
+_process = os.getpid()
+
+
+def process_id() -> int:
+    """Returns what os.getpid does, without a call of the system: the executor asks several times
+    for each attempt."""
+    return _process
+
+
+def _note_process() -> None:
+    global _process  # noqa: PLW0603 - one number for the process
+    _process = os.getpid()
+
+
+os.register_at_fork(after_in_child=_note_process)
+
 _owners: "WeakSet[Owner]" = WeakSet()
 _null: list[int] = []  # opened before the fork: the child may have no descriptor left
 
@@ -54,7 +70,7 @@ class EndForkedChild:
     __slots__ = ("_pid",)
 
     def __init__(self) -> None:
-        self._pid = os.getpid()
+        self._pid = process_id()
 
     def __enter__(self) -> None:
         pass
@@ -65,13 +81,13 @@ class EndForkedChild:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if os.getpid() != self._pid:
+        if process_id() != self._pid:
             _end(error)
 
 
 def check_process(pid: int) -> None:
     """Raises RuntimeError in any process but `pid`."""
-    if os.getpid() != pid:
+    if process_id() != pid:
         raise RuntimeError("a forked process cannot use Duetime's store or report on the attempt")
 
 

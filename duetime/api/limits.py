@@ -118,7 +118,7 @@ def _name(parameters: Mapping[str, str]) -> str:
 
 def _in_use(limit: Limit) -> Problem:
     detail = (
-        f"Tasks hold limit {limit.name!r} or wait for it. Delete it with ?drain=true: then no new"
-        " task may name it, and it goes when the last of them has ended."
+        f"Tasks hold limit {limit.name!r} or wait for it. Drain it (?drain=true, --drain): then no"
+        " new task may name it, and it goes when the last of them has ended."
     )
     return Problem(409, "state-conflict", "The limit is in use", detail)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 NO_LIMITS = "No limits yet. Set one: duetime limits set stripe --rate 5/s"
 EXAMPLES = "5/s, 100/m, 1000/h or 3/10s"
+UNITS = ("s", "m", "h", "d")
 
 app = typer.Typer(
     name="limits",
@@ -130,9 +131,10 @@ def delete(
 def _rate(text: str, burst: int | None) -> "LimitRateFields":
     """Reads 5/s, or 3/10s."""
     count, slash, period = text.partition("/")
-    if not slash or not count.isdecimal() or not period:
+    one = period in UNITS
+    if not slash or not count.isdecimal() or not (one or period[:1].isdecimal()):
         refuse("--rate", f"{text!r} does not look like {EXAMPLES}")
-    seconds = duration("--rate", period if period[0].isdecimal() else f"1{period}")
+    seconds = duration("--rate", f"1{period}" if one else period)
     rate: LimitRateFields = {"count": int(count), "period": seconds}
     return rate if burst is None else {**rate, "burst": burst}
 

@@ -17,6 +17,7 @@ from duetime.core.steps.submit import submit
 from duetime.core.task import Spec, Task
 from duetime.core.times import Millis
 from duetime.core.value import replace, value
+from duetime.core.wake_policy import Draw, WakePolicy
 from duetime.core.wakes import WakeKind
 from duetime.engine.enqueue import try_enqueue
 from duetime.engine.idempotency import IdempotencyKey, reserve_ids
@@ -48,13 +49,13 @@ class TaskRequest:
             text=text, namespace=namespace, body_hash=self.body_hash, own_id=own_id
         )
 
-    def task(self, ports: Ports, task_id: str, now: Millis) -> Task:
+    def task(self, wake_policy: WakePolicy, task_id: str, now: Millis, draw: Draw) -> Task:
         return submit(
-            ports.wake_policy,
+            wake_policy,
             task_id,
             self.spec,
             now=now,
-            draw=ports.chance.draw(),
+            draw=draw,
             body_hash=self._stored_hash(task_id),
         )
 
@@ -139,7 +140,11 @@ class Submission:
     def _store(
         self, wanted: Mapping[int, tuple[TaskRequest, str]], now: Millis
     ) -> dict[int, Submitted | NotSubmitted]:
-        tasks = [request.task(self.ports, task_id, now) for request, task_id in wanted.values()]
+        draws = self.ports.chance.draws(len(wanted))
+        tasks = [
+            request.task(self.ports.wake_policy, task_id, now, draw)
+            for (request, task_id), draw in zip(wanted.values(), draws, strict=True)
+        ]
         if len(tasks) > 1 and any(task.spec.ordering_key is not None for task in tasks):
             from duetime.engine.ordered import in_batch_order
 

@@ -99,7 +99,8 @@ class UniqueTasks:
             elif holder != one.task_id and self._is_abandoned(holder):
                 one.instead_of = holder
             else:
-                missing[place] = one.request.task(self._ports, holder, self._now)
+                draw = self._ports.chance.draw()
+                missing[place] = one.request.task(self._ports.wake_policy, holder, self._now, draw)
         answers |= self._put(left, missing, existing)
         return answers | self._resolve(left, existing)
 

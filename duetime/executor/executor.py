@@ -112,7 +112,7 @@ class Executor:
         )
         now, asked_at = self._clock.now(), self._clock.monotonic()
         outcomes = self._outcomes(ended, now)
-        leases = [admitted.change or self._lease(admitted, now) for admitted in due]
+        leases = self._leases(due, now)
         answers = self._apply([outcome.change for outcome in outcomes] + leases)
         written.outcomes, written.answers = outcomes, answers[: len(outcomes)]
         self._after_record(outcomes, written.answers, written)
@@ -300,12 +300,16 @@ class Executor:
 
         return results_page(self._ports, task, step, start)
 
-    def _lease(self, admitted: Admitted, now: Millis) -> Change:
-        return lease(admitted.message.delivery, now=now, holder=self._holder(admitted))
+    def _leases(self, due: Sequence[Admitted], now: Millis) -> list[Change]:
+        nonces = iter(self._ports.chance.nonces(sum(1 for a in due if a.change is None)))
+        return [
+            a.change or lease(a.message.delivery, now=now, holder=self._holder(a, next(nonces)))
+            for a in due
+        ]
 
-    def _holder(self, admitted: Admitted) -> str:
+    def _holder(self, admitted: Admitted, nonce: str) -> str:
         if admitted.callback_token is None:
-            return self._ports.chance.nonce()
+            return nonce
         from duetime.engine.workflows.callbacks import token_hash
 
         return token_hash(admitted.callback_token)

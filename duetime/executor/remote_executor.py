@@ -19,8 +19,6 @@ from duetime.executor.attempt_loop import LEASE_TRIES
 from duetime.executor.executor import OUTCOME_TRIES, Executor
 from duetime.executor.runs import Admitted, Ended, Run
 
-NONCES = 2  # each has 64 random bits
-
 
 def is_held(task: Task | None, holder: str) -> bool:
     """Whether the attempt of this holder runs."""
@@ -104,6 +102,6 @@ class RemoteExecutor(Executor):
             self._ports.lanes.send([m.delivery for m in messages], self._clock.now())
             self._acks.delete(messages)
 
-    def _holder(self, admitted: Admitted) -> str:  # noqa: ARG002
-        nonce = "".join(self._ports.chance.nonce() for _ in range(NONCES))
-        return holder_of(self._worker, nonce)
+    def _holder(self, admitted: Admitted, nonce: str) -> str:  # noqa: ARG002
+        """A nonce has 64 random bits; a worker's holder has two."""
+        return holder_of(self._worker, nonce + self._ports.chance.nonce())

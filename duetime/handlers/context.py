@@ -1,6 +1,5 @@
 """The context that a handler gets beside its payload."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import datetime
@@ -11,7 +10,7 @@ from duetime.core.task import Progress, Task, storable
 from duetime.core.times import Millis, seconds, to_datetime
 from duetime.core.trace_context import unpack
 from duetime.core.value import value
-from duetime.forks import check_process
+from duetime.forks import check_process, process_id
 
 if TYPE_CHECKING:
     from duetime.handlers.handler import Submittable
@@ -97,7 +96,7 @@ class Context:
         self.fencing_token = task.attempt
         self._occurrence = task.spec.occurrence
         self._control = control or _NoExecutor(task.current.started_at, task.spec.timeout)
-        self._pid = os.getpid()
+        self._pid = process_id()
         self._saw_draining = False
 
     @property

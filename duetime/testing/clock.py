@@ -6,6 +6,7 @@ from random import Random
 
 from duetime.core.ids import RANDOM_BITS, new_id
 from duetime.core.times import Millis, from_datetime
+from duetime.core.value import replace
 from duetime.core.wake_policy import Draw
 
 ORDERED_BITS = 32
@@ -36,8 +37,15 @@ class SeededRandom:
     def draw(self) -> Draw:
         return Draw(luck=self._random.random(), spread=self._random.random(), nonce=self.nonce())
 
+    def draws(self, count: int) -> list[Draw]:
+        drawn = [self.draw() for _ in range(count)]
+        return [replace(draw, spread=drawn[0].spread) for draw in drawn]
+
     def nonce(self) -> str:
         return f"{self._random.getrandbits(64):016x}"
+
+    def nonces(self, count: int) -> list[str]:
+        return [self.nonce() for _ in range(count)]
 
     def new_id(self, now: Millis) -> str:
         return new_id(now, self._random.getrandbits(RANDOM_BITS))

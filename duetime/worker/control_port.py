@@ -12,17 +12,18 @@ Health = Callable[[], dict[str, Any]]  # `status` is ok, draining or failed
 
 
 class ControlPort:
-    """Listens on a port; 0 means a free one. Raises OSError if it cannot."""
+    """Takes a port; 0 means a free one. Raises OSError if it cannot. Calls wait for `start`."""
 
-    def __init__(self, port: int, health: Health, drain: Callable[[], object]) -> None:
-        self._server = ThreadingHTTPServer((HOST, port), _routes(health, drain))
+    def __init__(self, port: int) -> None:
+        self._server = ThreadingHTTPServer((HOST, port), BaseHTTPRequestHandler)
         self._server.daemon_threads = True
 
     @property
     def port(self) -> int:
         return int(self._server.server_address[1])
 
-    def start(self) -> None:
+    def start(self, health: Health, drain: Callable[[], object]) -> None:
+        self._server.RequestHandlerClass = _routes(health, drain)
         Thread(target=self._server.serve_forever, name="control-port", daemon=True).start()
 
 

@@ -59,8 +59,8 @@ def run(options: WorkerOptions, connect: Connect) -> int:
     _set_up_log(options)
     try:
         empty = [source for source in options.handlers if not registry.load(source)]
-        connected = connect(options)
-        process = _Process(options, connected)
+        control = _open_control_port(options)  # before anything is leased
+        process = _Process(options, connect(options), control)
     except (BadConfiguration, NotConfigured) as error:
         LOG.error("worker not started: %s", error)
         return MISCONFIGURED
@@ -73,7 +73,9 @@ def run(options: WorkerOptions, connect: Connect) -> int:
 
 
 class _Process:
-    def __init__(self, options: WorkerOptions, connected: Connected) -> None:
+    def __init__(
+        self, options: WorkerOptions, connected: Connected, control: ControlPort | None
+    ) -> None:
         self._options = options
         self._connected = connected
         self._events: SimpleQueue[str | BadConfiguration] = SimpleQueue()
@@ -96,7 +98,7 @@ class _Process:
             notice=SpotNotice(os.environ) if options.spot_notice else None,
             on_notice=self._ask_to_drain,
         )
-        self._control = self._open_control_port()
+        self._control = control
 
     def serve(self) -> int:
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -104,7 +106,7 @@ class _Process:
         self._worker.start()
         self._upkeep.start()
         if self._control:
-            self._control.start()
+            self._control.start(self._health, self._ask_to_drain)
         LOG.info("worker started", extra=self._about())
         event = self._events.get()
         refused = isinstance(event, BadConfiguration)
@@ -176,15 +178,6 @@ class _Process:
         }
         return health | ({"reason": reason} if reason else {})
 
-    def _open_control_port(self) -> ControlPort | None:
-        if self._options.control_port is None:
-            return None
-        try:
-            return ControlPort(self._options.control_port, self._health, self._ask_to_drain)
-        except OSError as error:
-            port = self._options.control_port
-            raise BadConfiguration(f"the control port {port} cannot be used: {error}") from error
-
     def _about(self) -> dict[str, Any]:
         options = self._options
         about = {
@@ -194,6 +187,16 @@ class _Process:
             "concurrency": options.concurrency,
         }
         return about | ({"control_port": self._control.port} if self._control else {})
+
+
+def _open_control_port(options: WorkerOptions) -> ControlPort | None:
+    port = options.control_port
+    if port is None:
+        return None
+    try:
+        return ControlPort(port)
+    except OSError as error:
+        raise BadConfiguration(f"the control port {port} cannot be used: {error}") from error
 
 
 def _set_up_log(options: WorkerOptions) -> None:

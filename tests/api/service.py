@@ -31,8 +31,14 @@ class Dice:
     def draw(self) -> Draw:
         return a_draw(luck=self.luck)
 
+    def draws(self, count: int) -> list[Draw]:
+        return [self.draw() for _ in range(count)]
+
     def nonce(self) -> str:
         return a_draw().nonce
+
+    def nonces(self, count: int) -> list[str]:
+        return [self.nonce() for _ in range(count)]
 
     def new_id(self, now: Millis) -> str:
         return an_id(now)

@@ -59,6 +59,7 @@ def test_limit_is_set_shown_listed_and_deleted(live: Any) -> None:
         (["--burst", "2", "--concurrency", "1"], "--burst: goes with --rate"),
         (["--rate", "5"], "--rate: '5' does not look like"),
         (["--rate", "x/s"], "--rate: 'x/s' does not look like"),
+        (["--rate", "5/x"], "--rate: '5/x' does not look like"),
         (["--rate", "5/"], "--rate: '5/' does not look like"),
         (["--rate", "5/fortnight"], "--rate"),
     ],

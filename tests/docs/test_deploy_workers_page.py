@@ -156,8 +156,8 @@ def test_check_of_health_asks_the_control_port(file: str):
     assert f"127.0.0.1:{own}/" in arguments[-1]
 
     for status, expected in (("ok", 0), ("failed", 1)):
-        port = ControlPort(0, lambda status=status: {"status": status}, lambda: None)
-        port.start()
+        port = ControlPort(0)
+        port.start(lambda status=status: {"status": status}, lambda: None)
         code = arguments[-1].replace(f":{own}/", f":{port.port}/")
         done = subprocess.run(
             [sys.executable, *arguments[:-1], code], check=False, capture_output=True

@@ -61,17 +61,27 @@ class Observed(WorkerPool):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self._rounds = 0
+        self._ended = False
         self._round_begins = threading.Condition()
 
     def take_in(self, *messages: Message) -> None:
-        """Offer messages, and wait until the loop thread has processed them."""
+        """Offer messages, and wait until the loop thread has processed them, or has ended, as it
+        does when a drain is over."""
         before = self._rounds
         self.offer(messages)
         for rounds in (1, 2):  # an iteration may have been under way
             with self._round_begins:
-                seen = lambda: self._rounds >= before + rounds  # noqa: B023, E731
+                seen = lambda: self._ended or self._rounds >= before + rounds  # noqa: B023, E731
                 assert self._round_begins.wait_for(seen, PATIENCE)
             self.offer([])
+
+    def run(self) -> None:
+        try:
+            super().run()
+        finally:
+            with self._round_begins:
+                self._ended = True
+                self._round_begins.notify_all()
 
     def _wait_for_arrivals(self) -> list[Ended]:
         with self._round_begins:

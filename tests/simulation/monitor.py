@@ -238,6 +238,7 @@ class Monitor:
         outcome = after.current.outcome if after.current else None
         held = (after.id, str(before.holder))
         holder, began = self._leases.get(held), held in self._begun
+        self.workers.ended(process, before)
         if holder is not process.acts_for:
             self._check_ended_by_others(process, holder, before, after)
         elif began and holder.disturbed_at < self._leased_at[after.id]:

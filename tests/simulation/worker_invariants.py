@@ -27,6 +27,7 @@ class WorkerInvariants:
         self._restarts = 0
         self._asks: dict[Process, tuple[object, ...]] = {}
         self._first: dict[tuple[object, ...], tuple[Process, Millis]] = {}
+        self._granted: dict[tuple[object, ...], set[str]] = {}  # the holders of a call's leases
 
     # the runner
 
@@ -56,8 +57,20 @@ class WorkerInvariants:
         if asked is None:
             return
         first, at = self._first.setdefault(asked, (process, self._engine.now))
+        self._granted.setdefault(asked, set()).add(str(after.holder))
         if first is not process and self._engine.now - at <= ANSWERS_KEPT:
             self._blame("a repeated call for leases has leased more", after.id)
+
+    def ended(self, process: Process, before: Task) -> None:
+        """An attempt that the call ends itself, since it cannot be prepared, is no lease of its
+        worker: a call that is sent again may lease another one."""
+        asked = self._asks.get(process)
+        if asked is None:
+            return
+        granted = self._granted.get(asked, set())
+        granted.discard(str(before.holder))
+        if not granted:
+            self._first.pop(asked, None)
 
     def held(self, change: Change, before: Task, after: Task) -> None:
         """A restart of the runner ends the leases of its own executors only."""

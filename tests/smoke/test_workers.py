@@ -203,3 +203,14 @@ def test_worker_of_a_pool_that_the_runner_lacks_ends_with_2(tmp_path: Path, port
 
         [line] = worker.said().splitlines()
         assert "there is no pool 'batch'" in json.loads(line)["message"]
+
+
+def test_worker_whose_control_port_is_taken_leases_nothing(tmp_path: Path, port: int):
+    with running(tmp_path / "data", port, *POOL) as runner:
+        waiting = submit(runner, str(tmp_path / "go"))
+        with a_worker(tmp_path, port, "w1", "--control-port", str(port)) as worker:
+            assert worker.wait() == 2
+
+            assert f"the control port {port} cannot be used" in worker.said()
+        assert outcomes(runner, waiting) == []
+        assert runner.api.get("/workers").json()["items"] == []

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from duetime.worker import spot_notice
 from duetime.worker.control_port import ControlPort
 from duetime.worker.scale_in import AGENT, RENEW_AFTER, RETRY_AFTER, ScaleInProtection
 from duetime.worker.spot_notice import ENDPOINT, SpotNotice
@@ -61,8 +62,8 @@ def server() -> Iterator[Server]:
 def control() -> Iterator[tuple[httpx.Client, dict[str, Any], list[str]]]:
     state: dict[str, Any] = {"status": "ok"}
     drained: list[str] = []
-    port = ControlPort(0, lambda: state, lambda: drained.append("drained"))
-    port.start()
+    port = ControlPort(0)
+    port.start(lambda: state, lambda: drained.append("drained"))
     with httpx.Client(base_url=f"http://127.0.0.1:{port.port}") as client:
         yield client, state, drained
 
@@ -121,9 +122,8 @@ def test_machine_without_metadata_gets_no_notice_and_one_warning(server: Server,
     server.close()
     notice = SpotNotice({ENDPOINT: server.url})
     assert [notice.given() for _ in range(3)] == [False] * 3
-    assert [record.message.split(":")[0] for record in caplog.records] == [
-        "instance metadata not read"
-    ]
+    said = [record.message for record in caplog.records if record.name == spot_notice.__name__]
+    assert [message.split(":")[0] for message in said] == ["instance metadata not read"]
 
 
 # scale-in protection
