@@ -17,6 +17,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from tests.running import PATIENCE, ROOT, Runner, free_port, until
 
 GREET = {"type": "python", "handler": "shop.greet"}
+HELLO = {"type": "python", "handler": "duetime.hello"}
 
 
 @contextmanager
@@ -87,7 +88,9 @@ def run_with_token(command: list[str], token: str) -> Any:
     return json.loads(subprocess.check_output(command, env=environment, timeout=PATIENCE))
 
 
-def test_token_of_a_runner_is_asked_for_and_calls_to_copy_name_its_variable(context: BrowserContext, tmp_path: Path):
+def test_token_of_a_runner_is_asked_for_and_taken_by_calls_to_copy(
+    context: BrowserContext, tmp_path: Path
+):
     port = free_port()
     token = "a-token-of-the-runner"
     command = [sys.executable, "-m", "duetime", "local", "--no-demo", "--port", str(port)]
@@ -112,11 +115,11 @@ def test_token_of_a_runner_is_asked_for_and_calls_to_copy_name_its_variable(cont
         page.goto(f"http://127.0.0.1:{port}/new?handler=duetime.hello")
         call = page.get_by_role("region", name="The same call").locator("pre")
         expect(call).to_contain_text("authorization: Bearer $DUETIME_TOKEN")
-        assert run_with_token(["sh", "-c", call.inner_text()], token)["status"] == "ENQUEUED"
+        assert run_with_token(["sh", "-c", call.inner_text()], token)["target"] == HELLO
         page.get_by_role("tab", name="Python").click()
         expect(call).to_contain_text("# the token is in DUETIME_TOKEN")
         source = call.inner_text().replace("print(", "import json\nprint(json.dumps(") + ")"
-        assert run_with_token([sys.executable, "-c", source], token)["status"] == "ENQUEUED"
+        assert run_with_token([sys.executable, "-c", source], token)["target"] == HELLO
         assert token not in page.content()
         page.close()
     finally:
