@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from duetime.local import supervisor
-from duetime.local.supervisor import MAX_RESTARTS, RESTART_WINDOW, Restarts, SupervisedThread
+from duetime import supervised_threads
+from duetime.supervised_threads import MAX_RESTARTS, RESTART_WINDOW, Restarts, SupervisedThread
 
 PATIENCE = 60  # seconds: a test that waits so long has failed
 
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(supervisor, "FIRST_RESTART_PAUSE", 0.001)
+    monkeypatch.setattr(supervised_threads, "FIRST_RESTART_PAUSE", 0.001)
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_thread_that_returns_before_its_time_has_failed():
 
 
 def test_pauses_grow_and_old_failures_are_forgotten(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(supervisor, "FIRST_RESTART_PAUSE", 0.5)
+    monkeypatch.setattr(supervised_threads, "FIRST_RESTART_PAUSE", 0.5)
     restarts = Restarts(3)
 
     assert [restarts.pause(at) for at in (0.0, 1.0, 2.0)] == [0.5, 1.0, 2.0]

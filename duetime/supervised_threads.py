@@ -1,6 +1,6 @@
-"""Supervised threads: none ends unnoticed.
+"""Supervised threads of the local runner and of a worker: none ends unnoticed.
 
-A thread that fails is restarted after a growing pause. If it fails too often, the runner stops.
+A thread that fails is restarted after a growing pause. If it fails too often, the process stops.
 Nothing here depends on logging, because the cause of the failure may break logging too.
 """
 
