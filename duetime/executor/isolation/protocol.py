@@ -31,13 +31,14 @@ class Setup:
 
 @value(frozen=True, kw_only=True, slots=True)
 class RunRequest:
-    """The first message to a fork."""
+    """To a fork, for each attempt."""
 
     module: str
     name: str
     task: Task
     previous: Previous | None  # read beforehand
     trace: str | None = None  # the context of the attempt's span
+    keep: bool = False  # the process may run another attempt after this one
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -99,8 +100,15 @@ class Question:
 @value(frozen=True, kw_only=True, slots=True)
 class Succeeded:
     result: str | None  # JSON: the executor need not know the classes of the handler
+    kept: bool = False  # the process waits for another attempt
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class Failed:
     failure: Failure
+    kept: bool = False
+
+
+class EndedIdle:
+    """The last message of a process that was kept for long without an attempt. It has not begun
+    the one whose request may be on its way."""
