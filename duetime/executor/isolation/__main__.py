@@ -43,9 +43,10 @@ def main(control: int, life: int, executor: int) -> None:
         signal.signal(number, signal.SIG_IGN)  # a handler may signal its parent by mistake
     connection = socket.socket(fileno=control)
     try:
-        _prepare(_read_setup(connection))
+        setup = _read_setup(connection)
+        _prepare(setup)
         while pipe := _next_pipe(connection):
-            status = _run_in_fork(pipe, connection)
+            status = _run_in_fork(pipe, connection, setup.idle_timeout)
             connection.sendall(ENDED.pack(status))
     except (EOFError, OSError):
         return  # the executor is gone
@@ -105,7 +106,7 @@ def _silence() -> None:
     os.close(nowhere)
 
 
-def _run_in_fork(descriptor: int, connection: socket.socket) -> int:
+def _run_in_fork(descriptor: int, connection: socket.socket, idle_timeout: float) -> int:
     """Returns the wait status of the fork, once nothing of it is left."""
     pipe = Connection(descriptor)
     try:
@@ -117,7 +118,7 @@ def _run_in_fork(descriptor: int, connection: socket.socket) -> int:
         return 0
     if child == 0:
         connection.close()
-        HandlerProcess(pipe).serve_and_exit()
+        HandlerProcess(pipe, idle_timeout).serve_and_exit()
     pipe.close()
     status = os.waitpid(child, 0)[1]
     if processes.has_children():

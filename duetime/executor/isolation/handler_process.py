@@ -38,7 +38,6 @@ from duetime.handlers.handler import Handler
 from duetime.logs import task_context as task_log
 
 MOST_ATTEMPTS = 100  # in one process
-IDLE_TIMEOUT = 10.0  # seconds that a process waits for its next attempt
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -59,8 +58,11 @@ class Attempt:
 
 
 class HandlerProcess:
-    def __init__(self, pipe: "Connection[Any, Any]") -> None:
+    """`idle_timeout`: how many seconds it waits for its next attempt."""
+
+    def __init__(self, pipe: "Connection[Any, Any]", idle_timeout: float) -> None:
         self._pipe = pipe
+        self._idle_timeout = idle_timeout
         self._attempts: SimpleQueue[Attempt | None] = SimpleQueue()  # None: the executor is gone
         self._latest: Attempt | None = None  # whose messages arrive now
         self._running = True  # an attempt, which ends with the pipe
@@ -112,7 +114,7 @@ class HandlerProcess:
         """Returns None if the process should end. The executor gives an attempt whose request has
         crossed EndedIdle to another process."""
         try:
-            return self._attempts.get(timeout=IDLE_TIMEOUT)
+            return self._attempts.get(timeout=self._idle_timeout)
         except Empty:
             self._pipe.send(EndedIdle())
             return None

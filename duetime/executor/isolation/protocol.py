@@ -27,6 +27,7 @@ class Setup:
     sources: tuple[KeptModule, ...]  # what the child imports instead of the files
     logs: LogSettings | None  # how the executor logs, if the child is to log the same way
     modules: tuple[str, ...]  # that it imports beforehand, if its forks can share them
+    idle_timeout: float  # seconds that a fork waits for its next attempt
 
 
 @value(frozen=True, kw_only=True, slots=True)

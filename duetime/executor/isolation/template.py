@@ -19,6 +19,7 @@ from duetime.logs import formatting as log_lines
 
 MODULE = "duetime.executor.isolation"
 POLL_INTERVAL = 100  # milliseconds between two checks whether the handler should stop
+IDLE_TIMEOUT = 10.0  # seconds that a fork waits for its next attempt
 EXIT_TIMEOUT = 1.0  # seconds for a fork to end by itself after it has sent its outcome
 CLEAN_UP_TIMEOUT = 6.0  # seconds for the template to end what a fork has left behind
 
@@ -53,6 +54,7 @@ class Template:
             sources=self.sources,
             logs=log_lines.installed(),
             modules=tuple(modules),
+            idle_timeout=IDLE_TIMEOUT,
         )
         try:
             self._control.sendall(pickle.dumps(setup))
