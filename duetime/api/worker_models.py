@@ -185,6 +185,8 @@ class OutcomeIn(_Body):
             errors.append(FieldError("delay", "required with the outcome snoozed"))
         if self.delay is not None and given not in ("failed", "snoozed"):
             errors.append(FieldError("delay", "goes with the outcomes failed and snoozed"))
+        elif self.delay is not None and self.retry_after is not None:
+            errors.append(FieldError("delay", "is exact, retry_after is the least: give one"))
         if self.limited is not None and given != "snoozed":
             errors.append(FieldError("limited", "goes with the outcome snoozed"))
         return errors

@@ -1,8 +1,9 @@
 """One SQLite file with one writer at a time and group commit.
 
 A thread that writes adds its action to a queue and waits for the write lock. The thread that
-gets the lock runs every queued action in one transaction, so the next group gathers while one
-commit is on its way to the disk. A single thread commits immediately; many share the cost.
+gets the lock runs every queued action in one transaction, with those that are queued meanwhile, so
+the next group gathers while one commit is on its way to the disk. A single thread commits
+immediately; many share the cost.
 
 A write that another one repeats if it is lost need not be durable. Its commit does not wait for the
 disk; it becomes durable with the next commit that does. The log of SQLite is written in order, so a
@@ -234,7 +235,8 @@ class Database:
             raise Unavailable("the store is closed")
 
     def _commit_queue(self) -> None:
-        entries = [self._queue.popleft() for _ in range(min(len(self._queue), GROUP_LIMIT))]
+        entries: list[_QueuedWrite[Any]] = []
+        self._take_queued(entries)
         failure: Unavailable | None = Unavailable("the write was interrupted")
         self._committing_since = since = monotonic()
         try:
@@ -265,22 +267,41 @@ class Database:
             log.warning("store recovered", extra={"path": str(self._path)})
         self.write_fault = fault
 
+    def _take_queued(self, entries: list[_QueuedWrite[Any]], waits: bool = True) -> None:
+        """Adds what is queued to a group. One that does not wait for the disk takes nothing that
+        does."""
+        while self._queue and len(entries) < GROUP_LIMIT and (waits or not self._queue[0].durable):
+            entries.append(self._queue.popleft())
+
     def _run(self, entries: list[_QueuedWrite[Any]]) -> None:
+        """Commits a group, and what is queued while its actions run."""
         writer = self._get_writer()
-        self._wait_for_disk(writer, any(entry.durable for entry in entries))
-        writer.execute("BEGIN IMMEDIATE")
-        for entry in entries:
-            entry.run(writer, self._translated)
-            if entry.error is not None:
-                # Start over without it: the other writes must neither fail nor see half of it.
-                self._roll_back()
-                self._check_usable()
-                if rest := [e for e in entries if e.error is None]:
-                    self._run(rest)
+        waits = any(entry.durable for entry in entries)
+        self._wait_for_disk(writer, waits)
+        while any(entry.error is None for entry in entries):
+            writer.execute("BEGIN IMMEDIATE")
+            if self._run_each(writer, entries, waits):
+                writer.execute("COMMIT")
+                self._check_commit()
+                self._on_commit()
                 return
-        writer.execute("COMMIT")
-        self._check_commit()
-        self._on_commit()
+            # Start over without the one that failed: the others must neither fail nor see half of
+            # it.
+            self._roll_back()
+            self._check_usable()
+
+    def _run_each(
+        self, writer: sqlite3.Connection, entries: list[_QueuedWrite[Any]], waits: bool
+    ) -> bool:
+        """Returns False if an action has failed."""
+        for entry in entries:  # which grows meanwhile
+            if entry.error is None:
+                entry.run(writer, self._translated)
+                if entry.error is not None:
+                    return False
+            if entry is entries[-1]:
+                self._take_queued(entries, waits)
+        return True
 
     def _wait_for_disk(self, writer: sqlite3.Connection, waits: bool) -> None:
         """Set whether the next commit waits for the disk."""

@@ -31,9 +31,10 @@ from duetime.worker.worker import Worker
 LOG = logging.getLogger("duetime.worker")
 
 DRAINED, FAILED, MISCONFIGURED = 0, 1, 2
-CHECK = 0.2  # seconds between two looks whether a drained worker has ended
+CHECK = 0.2  # seconds of one wait for an event
 
 DRAIN, DRAIN_NOW = "drain", "drain at once"  # events; a failure is its reason
+Event = str | BadConfiguration
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +60,10 @@ def run(options: WorkerOptions, connect: Connect) -> int:
     _set_up_log(options)
     try:
         empty = [source for source in options.handlers if not registry.load(source)]
-        control = _open_control_port(options)  # before anything is leased
-        process = _Process(options, connect(options), control)
+        control = _open_control_port(options)  # before anything is leased, as the signals
+        events = Events()
+        events.catch_signals()
+        process = _Process(options, connect(options), control, events)
     except (BadConfiguration, NotConfigured) as error:
         LOG.error("worker not started: %s", error)
         return MISCONFIGURED
@@ -72,14 +75,54 @@ def run(options: WorkerOptions, connect: Connect) -> int:
     return process.serve()
 
 
+class Events:
+    """What the main thread acts on. Signals, notices and any thread leave it here."""
+
+    def __init__(self) -> None:
+        self._left: SimpleQueue[Event] = SimpleQueue()
+        self._asked = False  # to drain, by a signal, a notice or a call
+
+    def catch_signals(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._signalled)
+
+    def put(self, event: Event) -> None:
+        self._left.put(event)
+
+    def ask_to_drain(self) -> None:
+        if not self._asked:
+            self._asked = True
+            self._left.put(DRAIN)
+
+    def next(self) -> Event:
+        while (event := self.next_within(CHECK)) is None:
+            pass
+        return event
+
+    def next_within(self, seconds: float) -> Event | None:
+        """A signal that comes just before the wait begins does not end it: it is handled, and its
+        event is there, only after the wait. So each wait is short."""
+        try:
+            return self._left.get(timeout=seconds)
+        except Empty:
+            return None
+
+    def _signalled(self, number: int, frame: object) -> None:  # noqa: ARG002
+        self._left.put(DRAIN_NOW if self._asked else DRAIN)
+        self._asked = True
+
+
 class _Process:
     def __init__(
-        self, options: WorkerOptions, connected: Connected, control: ControlPort | None
+        self,
+        options: WorkerOptions,
+        connected: Connected,
+        control: ControlPort | None,
+        events: Events,
     ) -> None:
         self._options = options
         self._connected = connected
-        self._events: SimpleQueue[str | BadConfiguration] = SimpleQueue()
-        self._asked = False  # to drain, by a signal, a notice or a call
+        self._events = events
         shares = Shares(DEFAULT_WEIGHTS)
         self._worker = Worker(
             connected.pool,
@@ -96,19 +139,17 @@ class _Process:
             draining=lambda: self._worker.draining,
             protection=ScaleInProtection(os.environ),
             notice=SpotNotice(os.environ) if options.spot_notice else None,
-            on_notice=self._ask_to_drain,
+            on_notice=events.ask_to_drain,
         )
         self._control = control
 
     def serve(self) -> int:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._signalled)
         self._worker.start()
         self._upkeep.start()
         if self._control:
-            self._control.start(self._health, self._ask_to_drain)
+            self._control.start(self._health, self._events.ask_to_drain)
         LOG.info("worker started", extra=self._about())
-        event = self._events.get()
+        event = self._events.next()
         refused = isinstance(event, BadConfiguration)
         if refused:
             LOG.error("worker refused: %s", event)
@@ -136,10 +177,7 @@ class _Process:
         self._worker.drain(grace)
         patient = True
         while not self._worker.ended(with_polls=patient):
-            try:
-                event = self._events.get(timeout=CHECK)
-            except Empty:
-                continue
+            event = self._events.next_within(CHECK)
             if event == DRAIN_NOW:
                 LOG.info("grace skipped", extra={"step": "drain"})
                 self._worker.drain(0)
@@ -157,15 +195,6 @@ class _Process:
         LOG.critical("worker failed: %s", reason)
         _flush()
         os._exit(FAILED)
-
-    def _signalled(self, number: int, frame: object) -> None:  # noqa: ARG002
-        self._events.put(DRAIN_NOW if self._asked else DRAIN)
-        self._asked = True
-
-    def _ask_to_drain(self) -> None:
-        if not self._asked:
-            self._asked = True
-            self._events.put(DRAIN)
 
     def _health(self) -> dict[str, Any]:
         reason = self._worker.failure()

@@ -201,6 +201,7 @@ def test_batch_that_is_not_valid_is_refused_as_a_whole(
         ({"outcome": "failed", "error": {"type": "E"}, "retry_after": -1}, "retry_after"),
         ({"outcome": "failed", "error": {"type": "E"}, "result": 1}, "result"),
         ({"outcome": "failed", "error": {"type": "E"}, "limited": "a"}, "limited"),
+        ({"outcome": "failed", "error": {"type": "E"}, "retry_after": 1, "delay": 1}, "delay"),
         ({"outcome": "snoozed"}, "delay"),
         ({"outcome": "snoozed", "delay": -1}, "delay"),
         ({"outcome": "snoozed", "delay": 1e12}, "delay"),

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, Response, expect
+from playwright.sync_api import BrowserContext, Locator, Page, Response, expect
 
-from tests.running import Runner, until
+from tests.console.conftest import HANDLERS
+from tests.running import Runner, free_port, running, until
 
 DEAD_ONE = {"max_attempts": 1}
 
@@ -108,13 +109,14 @@ def test_filter_is_cancelled_stopped_half_way_and_continued(page: Page, runner: 
         "tags": {"team": "growth"},
     }
     runner.submit_many([body] * 1_204)
-    counts: list[dict[str, Any]] = []
-    page.on("response", lambda answer: _note_dry_run(answer, counts))
+    dry_runs: list[Response] = []
+    page.on("response", lambda answer: _is_dry_run(answer) and dry_runs.append(answer))
     page.goto("/tasks?ns=bulk&tag=team:growth")
     page.get_by_role("button", name="Cancel …").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("A dry run has counted 1,204.")
-    assert [answer["matched"] for answer in counts] == [1_000, 204]  # a call counts up to 1,000
+    counts = [answer.json()["matched"] for answer in dry_runs]
+    assert counts == [1_000, 204]  # a call counts up to 1,000
 
     def first_call(route):  # Stop is clicked while the first call is under way
         dialog.get_by_role("button", name="Stop").click()
@@ -131,9 +133,9 @@ def test_filter_is_cancelled_stopped_half_way_and_continued(page: Page, runner: 
     assert bulk_ids(runner, "PENDING") == []
 
 
-def _note_dry_run(answer: Response, counts: list[dict[str, Any]]) -> None:
-    if answer.url.endswith("/tasks/cancel") and answer.request.post_data_json.get("dry_run"):
-        counts.append(answer.json())
+def _is_dry_run(answer: Response) -> bool:
+    body: dict[str, Any] = answer.request.post_data_json or {}
+    return answer.url.endswith("/tasks/cancel") and bool(body.get("dry_run"))
 
 
 def bulk_ids(runner: Runner, status: str) -> list[str]:
@@ -227,3 +229,79 @@ def test_payload_that_is_not_json_is_marked_before_it_is_sent(page: Page, typed:
 
     expect(page.locator(".field .error")).to_contain_text("Not JSON")
     expect(page.get_by_role("button", name="Submit", exact=True)).to_be_disabled()
+
+
+def open_more(page: Page) -> None:
+    page.goto("/new?handler=shop.greet")
+    page.locator("summary", has_text="More").click()
+
+
+def test_task_is_submitted_with_its_limits_and_keys(page: Page, runner: Runner):
+    runner.api.put("/limits/stripe", json={"concurrency": 2})
+    runner.api.put("/limits/mails", json={"rate": {"count": 50, "period": 1}})
+    open_more(page)
+    expect(page.get_by_label("Pool")).to_have_count(0)  # this runner has none
+    expect(page.locator("datalist#limits option")).to_have_count(2)
+    page.get_by_label("Payload, JSON").fill('{"name": "Ada"}')
+    page.get_by_label("Limit", exact=True).fill("stripe")
+    page.get_by_label("Key of the limit", exact=True).fill("acct-7")
+    page.get_by_label("Second limit", exact=True).fill("mails")
+    page.get_by_label("Ordering key").fill("order-1")
+    page.get_by_label("If it dies").select_option("those behind it wait")
+    page.get_by_label("Fairness key").fill("growth")
+    call = region(page, "The same call")
+    expect(call).to_contain_text('"limits": [{"name":"stripe","key":"acct-7"},{"name":"mails"}]')
+    call.get_by_role("tab", name="Python").click()
+    expect(call).to_contain_text('limits=[{"name": "stripe", "key": "acct-7"}, {"name": "mails"}]')
+    expect(call).to_contain_text('ordering_key="order-1"')
+    page.get_by_role("button", name="Submit", exact=True).click()
+    expect(page.locator(".page-head .status")).to_have_text("Succeeded")
+
+    first = runner.task(page.url[-26:])
+    chosen = ("limits", "ordering_key", "on_dead", "fairness_key")
+    assert [first[name] for name in chosen] == [
+        [
+            {"name": "stripe", "key": "acct-7", "on_full": "queue"},
+            {"name": "mails", "key": None, "on_full": "queue"},
+        ],
+        "order-1",
+        "block",
+        "growth",
+    ]
+    page.get_by_role("link", name="Edit and submit again").click()
+    expect(page.get_by_label("Second limit", exact=True)).to_have_value("mails")
+    page.get_by_role("button", name="Submit", exact=True).click()
+    expect(page).not_to_have_url(re.compile(f"{first['id']}|new"))
+    again = runner.task(page.url[-26:])
+    assert [again[name] for name in chosen] == [first[name] for name in chosen]
+
+
+def test_refused_limit_and_keys_are_named_at_their_fields(page: Page):
+    open_more(page)
+    page.get_by_label("Limit", exact=True).fill("no-such-limit")
+    page.get_by_label("Fairness key").fill("one two")
+    page.get_by_role("button", name="Submit", exact=True).click()
+    fairness = page.get_by_label("Fairness key")
+    expect(fairness).to_have_attribute("aria-invalid", "true")
+    fairness.fill("one")
+    page.get_by_role("button", name="Submit", exact=True).click()
+
+    limit = page.get_by_label("Limit", exact=True)
+    expect(limit).to_have_attribute("aria-invalid", "true")
+    expect(limit).to_have_accessible_description(re.compile("there is no limit 'no-such-limit'"))
+    expect(fairness).not_to_have_attribute("aria-invalid", "true")
+
+
+def test_task_is_submitted_to_a_pool(context: BrowserContext, tmp_path: Path):
+    port = free_port()
+    with running(tmp_path, port, "--handlers", str(HANDLERS), "--pool", "batch") as runner:
+        page = context.new_page()
+        page.goto(f"http://127.0.0.1:{port}/new?handler=shop.greet")
+        page.locator("summary", has_text="More").click()
+        page.get_by_label("Pool").select_option("batch")
+        expect(region(page, "The same call")).to_contain_text('"pool": "batch"')
+        page.get_by_role("button", name="Submit", exact=True).click()
+        expect(page).to_have_url(re.compile("/tasks/[0-9A-Z]{26}$"))
+
+        assert runner.task(page.url[-26:])["pool"] == "batch"
+        page.close()

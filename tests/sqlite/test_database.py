@@ -99,6 +99,63 @@ def test_a_write_that_fails_does_not_fail_the_others(database: Watched):
     assert (database.commits, database.rollbacks) == (1, 2)
 
 
+def queueing(database: Database, entry: _QueuedWrite, n: int):
+    """An action that inserts a number; meanwhile another thread queues its write."""
+
+    def action(connection: sqlite3.Connection) -> None:
+        if not entry.done and entry not in database._queue and entry.error is None:
+            database._queue.append(entry)
+        insert(n)(connection)
+
+    return action
+
+
+def test_write_that_is_queued_while_a_group_runs_shares_its_commit(database: Watched):
+    late = _QueuedWrite(insert(2))
+
+    database.write(queueing(database, late, 1))
+
+    assert (late.done, late.outcome()) == (True, 2)
+    assert database.numbers() == {1, 2}
+    assert (database.commits, database.rollbacks) == (1, 0)
+
+
+def test_late_write_that_fails_does_not_fail_its_group(database: Watched):
+    database.write(insert(2))
+    late = _QueuedWrite(insert(2))
+
+    database.write(queueing(database, late, 1))
+
+    assert late.done
+    assert isinstance(late.error, sqlite3.IntegrityError)
+    assert database.numbers() == {1, 2}
+    assert (database.commits, database.rollbacks) == (2, 1)
+
+
+def test_commit_that_does_not_wait_for_the_disk_takes_no_late_write_that_does(database: Watched):
+    late = _QueuedWrite(insert(2), durable=True)
+
+    database.write(queueing(database, late, 1), durable=False)
+
+    assert not late.done
+    assert (database.numbers(), database.commits) == ({1}, 1)
+    database.write(insert(3))
+    assert late.outcome() == 2
+
+
+def test_group_is_full_at_its_limit(database: Watched):
+    late = [_QueuedWrite(insert(n)) for n in range(1, GROUP_LIMIT + 1)]
+
+    def queues_many(connection: sqlite3.Connection) -> None:
+        database._queue.extend(late)
+        insert(0)(connection)
+
+    database.write(queues_many)
+
+    assert [entry.done for entry in late] == [True] * (GROUP_LIMIT - 1) + [False]
+    assert database.commits == 1
+
+
 class FullDisk:
     """A connection that takes everything in and cannot commit it."""
 

@@ -5,6 +5,7 @@ import { field, parse, pretty, sourceOf } from '../json.js';
 import { may } from '../live.js';
 import { Snippets } from '../parts/code.js';
 import { Empty, Note, ProblemNote } from '../parts/notes.js';
+import { limitsOf, NO_OPTIONS, TaskOptions } from '../parts/task_options.js';
 import { toast } from '../parts/toast.js';
 import { navigate, query, to } from '../router.js';
 import { namespace, useRead } from '../state.js';
@@ -17,8 +18,7 @@ const TARGETS = {
   email: { type: 'email', to: '' }, sql: { type: 'sql', database: '', statement: '' }, workflow: { type: 'workflow', workflow: '' },
 };
 const START = {
-  type: 'python', handler: '', method: 'POST', url: '', target: '', payload: '', when: 'now', delay: '60', run_at: '', priority: '', name: '', namespace: '',
-  tags: '', max_attempts: '', timeout: '',
+  type: 'python', handler: '', method: 'POST', url: '', target: '', payload: '', when: 'now', delay: '60', run_at: '', priority: '', ...NO_OPTIONS,
 };
 
 export function New() {
@@ -63,14 +63,7 @@ export function New() {
             ${fields.when === 'run_at' && html`<${Field} label="Time (UTC)" error=${wrong.run_at}><input type="datetime-local" value=${fields.run_at} onInput=${set('run_at')} /></${Field}>`}
             <${Field} label="Priority"><select value=${fields.priority} onChange=${set('priority')}><option value="">Default</option>${['high', 'medium', 'low'].map((name) => html`<option key=${name}>${name}</option>`)}</select></${Field}>
           </fieldset>
-          <details open=${Boolean(fields.name || fields.tags || fields.max_attempts || fields.timeout)}><summary>More</summary>
-            <div class="fields more">
-              <${Field} label="Name" error=${wrong.name}><input value=${fields.name} onInput=${set('name')} /></${Field}>
-              <${Field} label="Namespace" error=${wrong.namespace}><input value=${fields.namespace} placeholder="default" onInput=${set('namespace')} /></${Field}>
-              <${Field} label="Attempts" error=${wrong['retry.max_attempts']}><input inputmode="numeric" value=${fields.max_attempts} placeholder="5" onInput=${set('max_attempts')} /></${Field}>
-              <${Field} label="Timeout, seconds" error=${wrong.timeout}><input inputmode="decimal" value=${fields.timeout} placeholder="60" onInput=${set('timeout')} /></${Field}>
-              <${Field} label="Tags" error=${wrong.tags} hint="team:growth, kind:mail"><input value=${fields.tags} onInput=${set('tags')} /></${Field}>
-            </div></details>
+          <${TaskOptions} fields=${fields} wrong=${wrong} change=${(changed) => setFields({ ...fields, ...changed })} />
           <${ProblemNote} problem=${state.problem} />
           ${may('operate') && html`<div class="row"><button class="primary" disabled=${state.busy || Object.keys(errors).length > 0}>Submit</button></div>`}
         </div>
@@ -152,9 +145,12 @@ function bodyOf(fields) {
   if (fields.payload.trim()) json('payload', fields.payload);
   if (fields.when === 'delay') number('delay', fields.delay);
   if (fields.when === 'run_at' && fields.run_at) add('run_at', JSON.stringify(`${fields.run_at}:00Z`));
-  for (const name of ['priority', 'name', 'namespace']) if (fields[name]) add(name, JSON.stringify(fields[name]));
+  for (const name of ['priority', 'pool', 'name', 'namespace', 'ordering_key', 'fairness_key']) if (fields[name]) add(name, JSON.stringify(fields[name]));
   if (fields.timeout) number('timeout', fields.timeout);
   if (fields.max_attempts) add('retry', JSON.stringify({ max_attempts: Number(fields.max_attempts) || 0 }));
+  if (fields.ordering_key && fields.on_dead) add('on_dead', JSON.stringify(fields.on_dead));
+  const limits = limitsOf(fields.limits);
+  if (limits.length) add('limits', JSON.stringify(limits));
   const tags = tagsOf(fields.tags);
   if (Object.keys(tags).length) add('tags', JSON.stringify(tags));
   return { body: `{\n  ${parts.join(',\n  ')}\n}`, errors };
@@ -180,5 +176,7 @@ async function fieldsOf(id) {
     payload: payload === 'null' ? '' : pretty(parse(payload)), priority: task.priority === 'medium' ? '' : task.priority, name: task.name ?? '',
     namespace: task.namespace === 'default' ? '' : task.namespace, tags: Object.entries(task.tags ?? {}).map(([key, value]) => `${key}:${value}`).join(', '),
     max_attempts: task.retry.max_attempts === 5 ? '' : String(task.retry.max_attempts), timeout: task.timeout === 60 ? '' : String(task.timeout),
+    pool: task.pool ?? '', limits: (task.limits ?? []).map((use) => ({ ...use, key: use.key ?? '' })), ordering_key: task.ordering_key ?? '',
+    on_dead: task.on_dead === 'block' ? 'block' : '', fairness_key: task.fairness_key ?? '',
   };
 }

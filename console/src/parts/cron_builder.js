@@ -16,7 +16,7 @@ const DAYS = [
   ['L', 'the last day'], ['LW', 'the last Monday to Friday'],
 ];
 
-const GAPS = [['shift', 'run right after the gap'], ['skip', 'leave it out']];
+const GAPS = [['shift', 'run after the gap'], ['skip', 'leave it out']];
 const OVERLAPS = [['first', 'run the first time'], ['last', 'run the last time'], ['both', 'run both times']];
 
 /** What the builder starts with. */

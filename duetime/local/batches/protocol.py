@@ -23,6 +23,7 @@ from duetime.core.wakes import Wake, WakeKind
 from duetime.sqlite.new_rows import NewRows
 
 BUFFER = 1024 * 1024  # bytes on their way; a batch of small tasks and its answer fit
+CHUNK = 100 * 1024  # bytes that are received at once; above 128 KiB, memory is mapped for each
 
 _LENGTH = Struct("<I")
 _but_the_payload = attrgetter(*(f.name for f in fields(Spec) if f.name != "payload"))
@@ -70,7 +71,7 @@ def pack(tasks: Sequence[Task], rows: NewRows, answer: bytes) -> bytes:
     return marshal.dumps(whole)
 
 
-def unpack(data: bytes) -> ReadBatch | None:
+def unpack(data: bytes | memoryview) -> ReadBatch | None:
     """Returns None for a batch that the process has not read."""
     if (found := marshal.loads(data)) is None:
         return None
@@ -125,14 +126,19 @@ def send(pipe: socket.socket, body: bytes) -> None:
     pipe.sendall(_LENGTH.pack(len(body)) + body)
 
 
-def receive(pipe: socket.socket) -> bytes:
-    """Raises EOFError at the end, and OSError."""
-    (length,) = _LENGTH.unpack(_receive(pipe, _LENGTH.size))
-    return _receive(pipe, length)
+def receive(pipe: socket.socket) -> memoryview:
+    """Returns the one frame that is on its way, as a rule with one call of the system: after each
+    call a busy runner waits for its turn. Raises EOFError at the end, and OSError."""
+    data = pipe.recv(CHUNK)
+    if len(data) < _LENGTH.size:
+        data += _receive(pipe, _LENGTH.size - len(data))
+    (length,) = _LENGTH.unpack_from(data)
+    if missing := _LENGTH.size + length - len(data):
+        data += _receive(pipe, missing)
+    return memoryview(data)[_LENGTH.size :]
 
 
 def _receive(pipe: socket.socket, length: int) -> bytes:
-    """Waits for all of it with one call, since after each call a busy runner waits for its turn."""
     data = pipe.recv(length, socket.MSG_WAITALL)
     while len(data) < length:
         if not (more := pipe.recv(length - len(data), socket.MSG_WAITALL)):

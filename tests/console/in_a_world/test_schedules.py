@@ -142,7 +142,7 @@ def test_cron_builder_says_what_happens_by_default_when_the_clock_changes(page: 
     page.goto("/cron?e=30 2 * * *&zone=Europe/Berlin")
     gap = page.get_by_label("A local time that does not exist")
     twice = page.get_by_label("A local time that comes twice")
-    expect(gap.locator("option:checked")).to_have_text("default: run right after the gap")
+    expect(gap.locator("option:checked")).to_have_text("default: run after the gap")
     expect(twice.locator("option:checked")).to_have_text("default: run the first time")
 
     page.get_by_label("Cron expression").fill("*/15 * * * *")
