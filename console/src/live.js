@@ -3,7 +3,7 @@
  * what is on screen is read again. Where there is no live API, it is read every 10 s.
  */
 import { computed, effect, signal, useEffect } from './vendor/preact.js';
-import { address } from './address.js';
+import { address, authorization } from './address.js';
 import { contact, get, post, signedOut } from './api.js';
 import { now, serverNow, skew } from './clock.js';
 
@@ -97,6 +97,7 @@ async function readMe() {
   try {
     me.value = await get('me');
     if (me.value.url) address.value = me.value.url;
+    authorization.value = me.value.authorization;
   } catch (problem) {
     if (problem.status === 0 || problem.status === 401) return; // asked again later
     me.value = { actor: null, rights: null, features: [], stage: null, version: null }; // a server without /v1/me

@@ -1,7 +1,9 @@
 """Handler processes: plain handlers in real child processes."""
 
+import errno
 import importlib
 import os
+import selectors
 import signal
 import subprocess
 import sys
@@ -17,8 +19,12 @@ from duetime.core.lifecycle import Outcome
 from duetime.core.task import Progress
 from duetime.engine.clock import SystemClock
 from duetime.executor.executor import Executor
+from duetime.executor.handler_processes.inbox import Inbox
 from duetime.executor.handler_processes.pool import HandlerProcesses
+from duetime.executor.handler_processes.process_setup import setup_of
+from duetime.executor.handler_processes.questions import MAX_THREADS, Questions
 from duetime.executor.handler_processes.returned import Returned
+from duetime.executor.handler_processes.running_processes import RunningProcesses
 from duetime.executor.isolation.templates import TEMPLATES
 from duetime.executor.run_control import RunControl
 from duetime.executor.targets.python import handlers_in
@@ -318,3 +324,76 @@ def test_processes_and_programs_of_handlers_end_with_the_executor(fifo, number: 
     printed, _ = executor.communicate(timeout=PATIENCE)  # until every process has closed it
     assert printed == b""
     assert is_closed(reader)
+
+
+def descriptors() -> set[str]:
+    return set(os.listdir("/proc/self/fd"))
+
+
+@linux
+def test_closed_pool_leaves_no_descriptor_open(start: Start):
+    start(2).close()  # opens what is opened once
+    before = descriptors()
+    processes = start(2)
+    assert Running(processes, "process.echo").returned()
+    opened = descriptors() - before
+    processes.close()
+    processes.drain()  # is not delivered
+
+    assert opened
+    assert opened & descriptors() == set()
+
+
+@linux
+def test_pool_that_never_started_leaves_no_descriptor_open():
+    before = descriptors()
+    processes = HandlerProcesses(1, 1, SystemClock())
+    opened = descriptors() - before
+    processes.close()
+    processes.close()
+
+    assert opened
+    assert opened & descriptors() == set()
+
+
+class FullSelector(selectors.DefaultSelector):
+    """Registers the inbox, and one end of a process, but not the other."""
+
+    def register(self, fileobj: Any, events: int, data: Any = None) -> Any:
+        if len(self.get_map()) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return super().register(fileobj, events, data)
+
+
+@linux
+def test_process_that_cannot_be_watched_is_ended_and_not_kept(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(selectors, "DefaultSelector", FullSelector)
+    inbox = Inbox()
+    running = RunningProcesses(inbox, lambda *_: None, lambda _: None)
+    setup = setup_of((), threads=1)
+    before = descriptors()
+
+    with pytest.raises(OSError, match="No space left"):
+        running.start(1, setup, places=8)
+
+    assert dict(running) == {}
+    assert descriptors() <= before
+    assert running.wait(0) is None
+    running.close_all()
+    inbox.close()
+
+
+def test_questions_are_answered_at_the_same_time_by_a_limited_number_of_threads():
+    questions, answered = Questions(), SimpleQueue[str]()
+    for _ in range(3):
+        together = threading.Barrier(MAX_THREADS, timeout=PATIENCE)
+
+        def answer(together: threading.Barrier = together) -> None:
+            together.wait()
+            answered.put(threading.current_thread().name)
+
+        for _ in range(MAX_THREADS):
+            questions.ask(answer)
+        names = {answered.get(timeout=PATIENCE) for _ in range(MAX_THREADS)}
+        assert names == {f"handler-answers-{number}" for number in range(MAX_THREADS)}
+    questions.close()

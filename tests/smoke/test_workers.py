@@ -35,6 +35,8 @@ def wait(payload, ctx):
     return ctx.attempt
 """
 NODE = ROOT / "examples/worker/worker.mjs"
+SHELL = ROOT / "examples/worker/worker.sh"
+LACKED_BY_SHELL = [name for name in ("curl", "jq", "timeout") if shutil.which(name) is None]
 
 
 class Worker:
@@ -49,8 +51,11 @@ class Worker:
             start_new_session=True,
         )
 
-    def end(self, number: signal.Signals) -> int:
+    def send(self, number: signal.Signals) -> None:
         self._child.send_signal(number)
+
+    def end(self, number: signal.Signals) -> int:
+        self.send(number)
         return self.wait()
 
     def wait(self) -> int:
@@ -192,6 +197,41 @@ def test_page_shows_the_worker_in_node_as_it_is():
     page = (ROOT / "docs/reference/worker-protocol.md").read_text()
 
     assert f"```js\n{NODE.read_text()}```" in page
+
+
+@pytest.mark.skipif(bool(LACKED_BY_SHELL), reason=f"needs {', '.join(LACKED_BY_SHELL)}")
+def test_worker_in_shell_runs_tasks_and_ends_after_the_one_it_has(tmp_path: Path, port: int):
+    command = ["sh", str(SHELL), f"http://127.0.0.1:{port}", "batch", "shell.run"]
+    program = ["sh", "-c", "jq -r .script | sh"]
+    temporary, done = tmp_path / "temporary", tmp_path / "done"
+    temporary.mkdir()
+    with running(tmp_path / "data", port, *POOL) as runner:
+        worker = Worker("shell", [*command, *program], TMPDIR=str(temporary))
+        try:
+
+            def submitted(script: str) -> str:
+                once = {"max_attempts": 1}
+                return submit(runner, {"script": script}, "shell.run", retry=once)
+
+            counted = submitted("echo '\"tea\"' | jq length")
+            failed = submitted("echo no tea >&2; exit 3")
+            unreadable = submitted("echo no JSON")
+            ended = [counted, failed, unreadable]
+            until(lambda: {runner.task(each)["status"] for each in ended} <= {"SUCCEEDED", "DEAD"})
+            last = submitted(f"while [ ! -e {done} ]; do sleep 0.05; done; echo null")
+            until(lambda: runner.task(last)["status"] == "RUNNING")
+            worker.send(signal.SIGTERM)
+            done.touch()
+
+            assert worker.wait() == 0, worker.said()
+            assert runner.task(counted)["result"] == 3
+            assert runner.task(failed)["error"]["type"] == "Exit3"
+            assert runner.task(failed)["error"]["message"] == "no tea\n"
+            assert runner.task(unreadable)["error"]["type"] == "Exit65"
+            assert runner.task(last)["status"] == "SUCCEEDED"
+            assert list(temporary.iterdir()) == []
+        finally:
+            worker.kill()
 
 
 def test_worker_of_a_pool_that_the_runner_lacks_ends_with_2(tmp_path: Path, port: int):

@@ -140,6 +140,8 @@ class HandlerProcesses:
         self._inbox.wake()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join()
+        if not self._thread.is_alive():
+            self._close_descriptors()
         self._questions.close()
 
     def pids(self) -> list[int]:
@@ -161,7 +163,11 @@ class HandlerProcesses:
             self.on_failure(error)
         finally:
             self._readiness.end()
-            self._processes.close_all()
+            self._close_descriptors()
+
+    def _close_descriptors(self) -> None:
+        self._processes.close_all()
+        self._inbox.close()
 
     def _longest_wait(self) -> float | None:
         now = self._clock.monotonic()

@@ -8,17 +8,20 @@ MAX_THREADS = 16
 
 
 class Questions:
-    """One thread asks and closes."""
+    """One thread asks and closes; the lock is for the count, which the answering threads change."""
 
     def __init__(self) -> None:
         self._queue: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
         self._threads = 0
-        self._open = 0
+        self._lock = threading.Lock()
+        self._open = 0  # asked and not yet answered
 
     def ask(self, answer: Callable[[], object]) -> None:
         """Have a thread call `answer`. Raises RuntimeError if there can be no thread."""
-        self._open += 1
-        if self._threads < min(self._open, MAX_THREADS):
+        with self._lock:
+            self._open += 1
+            wanted = min(self._open, MAX_THREADS)
+        if self._threads < wanted:
             name = f"handler-answers-{self._threads}"
             try:
                 threading.Thread(target=self._run, name=name, daemon=True).start()
@@ -35,4 +38,5 @@ class Questions:
     def _run(self) -> None:
         while (answer := self._queue.get()) is not None:
             answer()
-            self._open -= 1
+            with self._lock:
+                self._open -= 1

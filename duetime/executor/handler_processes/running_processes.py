@@ -29,13 +29,16 @@ class RunningProcesses(dict[int, HandlerProcess]):
         )
 
     def start(self, number: int, setup: Setup, places: int) -> None:
-        """Raises OSError."""
-        process = self[number] = HandlerProcess(setup, places)
-        events = selectors.EVENT_READ | selectors.EVENT_WRITE
-        self._selector.register(process.pipe, events, partial(self._on_pipe, number))
-        if process.exited is not None:
-            exited = partial(self._exited, number)
-            self._selector.register(process.exited, selectors.EVENT_READ, exited)
+        """Raises OSError; then there is no such process."""
+        process = HandlerProcess(setup, places)
+        try:
+            self._register(number, process)
+        except BaseException:
+            self._unregister(process)
+            process.close()
+            process.marks.close()
+            raise
+        self[number] = process
 
     def wait(self, seconds: float | None) -> None:
         """Waits for what the processes send, for their ends and for the inbox."""
@@ -50,23 +53,35 @@ class RunningProcesses(dict[int, HandlerProcess]):
         """Kills a process, with everything below it. Returns its exit code. Its shared memory is
         left to the caller."""
         process = self.pop(number)
-        self._selector.unregister(process.pipe)
-        if process.exited is not None:
-            self._selector.unregister(process.exited)
+        self._unregister(process)
         return process.close()
 
     def close_all(self) -> None:
+        """Kills the processes, and closes the selector. May be repeated."""
         for process in self.values():
             process.supervised.kill()
         for process in self.values():
             process.close()
         self.clear()
+        self._selector.close()
 
     def look_for_exits(self) -> None:
         """Finds the processes that have ended, where the selector does not."""
         for number, process in list(self.items()):
             if process.exited is None and process.supervised.poll() is not None:
                 self._on_exit(number)
+
+    def _register(self, number: int, process: HandlerProcess) -> None:
+        events = selectors.EVENT_READ | selectors.EVENT_WRITE
+        self._selector.register(process.pipe, events, partial(self._on_pipe, number))
+        if process.exited is not None:
+            exited = partial(self._exited, number)
+            self._selector.register(process.exited, selectors.EVENT_READ, exited)
+
+    def _unregister(self, process: HandlerProcess) -> None:
+        for file in (process.pipe, process.exited):
+            if file is not None and file in self._selector.get_map():
+                self._selector.unregister(file)
 
     def _on_pipe(self, number: int, events: int) -> None:
         process = self.get(number)

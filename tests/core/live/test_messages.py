@@ -176,7 +176,7 @@ def test_any_filter_is_read_as_it_is_written_or_refused(wanted):
         "namespace": made.namespaces,
         "status": made.statuses,
         "handler": made.handlers,
-        "lane": made.lanes,
+        "lane": frozenset(map(str, made.lanes)),
         "schedule_id": made.schedule_ids,
         "run_id": made.run_ids,
     }
