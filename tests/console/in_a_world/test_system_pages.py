@@ -138,7 +138,7 @@ def test_forecast_fits_the_smallest_phone(w: World, page: Page) -> None:
     page.set_viewport_size({"width": 320, "height": 740})
     page.goto("/forecast?hours=2")
     panel = page.locator(".panel .scroll")
-    expect(panel.locator("td.number", has_text="1,200")).to_have_count(2)  # due in the hour, and its peak
+    expect(panel.locator("td.number", has_text="1,200")).to_have_count(2)  # due, peak
     assert panel.evaluate("each => each.scrollWidth - each.clientWidth") == 0
 
 
