@@ -2,7 +2,7 @@
  * Live updates: hints over a WebSocket. The API is the truth: after each (re)connection, on a reset and every 30 s
  * what is on screen is read again. Where there is no live API, it is read every 10 s.
  */
-import { computed, effect, signal, useEffect } from './vendor/preact.js';
+import { computed, effect, signal, useEffect, useMemo, useRef } from './vendor/preact.js';
 import { address, authorization } from './address.js';
 import { contact, get, post, signedOut } from './api.js';
 import { now, serverNow, skew } from './clock.js';
@@ -67,6 +67,15 @@ export function subscribe(wanted, receive) {
 export function useLive(wanted, receive) {
   const key = JSON.stringify(wanted);
   useEffect(() => (wanted ? subscribe(wanted, (message) => still.peek() || receive(message)) : undefined), [key]);
+}
+
+/** Calls `read` while changes arrive, at most once in `wait` milliseconds. */
+export function useLiveReads(wanted, read, wait) {
+  const latest = useRef(read);
+  latest.current = read;
+  const later = useMemo(() => soon(() => still.peek() || latest.current(), wait), []);
+  useEffect(() => later.cancel, []);
+  useLive(wanted, later);
 }
 
 /** Holds the page still while `active`: nothing is fetched, nothing changes. */
@@ -186,12 +195,17 @@ function handle(message) {
 /** Calls once for many calls within `wait` milliseconds. */
 function soon(action, wait) {
   let timer = null;
-  return () => {
+  const later = () => {
     timer ??= setTimeout(() => {
       timer = null;
       action();
     }, wait);
   };
+  later.cancel = () => {
+    clearTimeout(timer);
+    timer = null;
+  };
+  return later;
 }
 
 function retry() {
