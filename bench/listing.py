@@ -21,7 +21,7 @@ from duetime.api.filters import filter_of_query
 from duetime.api.http import Request
 from duetime.api.query import Query
 from duetime.api.summaries import summary_json
-from duetime.core.ports import Listing, ListOrder
+from duetime.core.listings import Listing, ListOrder
 from duetime.core.task import Task
 from duetime.core.task_filter import TaskFilter
 from duetime.core.task_json import task_json

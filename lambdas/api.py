@@ -21,13 +21,13 @@ from duetime.api.health import scanner_health
 from duetime.api.http import Request, query_values
 from duetime.aws import backend
 from duetime.aws.settings import dashboard_url
+from duetime.engine.quota_setting import quota_gate
 from duetime.handlers import manifest, registry
 from duetime.version import VERSION
 
 if TYPE_CHECKING:
     from duetime.api.live import LiveAccess
     from duetime.core.stats.slo import Objectives
-    from duetime.engine.quotas import QuotaGate
 
 logger = Logger(service="api")
 copy_config_to_registered_loggers(logger, include={"duetime"})
@@ -49,7 +49,7 @@ def api() -> Api:
         targets=settings.targets_allowed,
         secrets=lambda: settings.secret_names,
         health=scanner_health(adapters.cursors, adapters.ports.clock),
-        quotas=_quotas(settings.quotas),
+        quotas=quota_gate(settings.quotas, backend.quota_store),
         crowded_minute=settings.crowded_minute,
         callbacks=settings.callbacks == 1,
         metrics_url=_metrics_url(settings.stage),
@@ -70,16 +70,6 @@ def _objectives(text: str) -> "Objectives | None":
 def _metrics_url(stage: str) -> str | None:
     region = os.environ.get("AWS_REGION")
     return dashboard_url(stage, region) if stage and region else None
-
-
-def _quotas(text: str) -> "QuotaGate | None":
-    """Most deployments have no quotas, and import nothing for them."""
-    if not text:
-        return None
-    from duetime.core.quotas import parse_quotas
-    from duetime.engine.quotas import QuotaGate
-
-    return QuotaGate(quotas=parse_quotas(text), store=backend.quota_store())
 
 
 def _live(url: str) -> "LiveAccess | None":

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from threading import Thread
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.logging.utils import copy_config_to_registered_loggers
@@ -19,6 +19,7 @@ from duetime.core.delivery import Message
 from duetime.core.errors import Corrupt
 from duetime.core.ports import LaneQueue, Ports
 from duetime.core.times import Millis
+from duetime.engine.quota_setting import quota_gate
 from duetime.executor.batch_lanes import BatchLanes
 from duetime.executor.children import ChildSubmission
 from duetime.executor.executor import Executor
@@ -29,9 +30,6 @@ from duetime.executor.targets.python import run_handler
 from duetime.executor.worker_pool import WorkerPool
 from duetime.handlers import registry
 from duetime.logs.task_context import TaskFields
-
-if TYPE_CHECKING:
-    from duetime.engine.quotas import QuotaGate
 
 ON_LAMBDA = "AWS_LAMBDA_FUNCTION_NAME" in os.environ
 MIN_OPENING_TIME: Millis = 100  # of waiting; opening connections takes longer than less
@@ -69,17 +67,8 @@ def targets() -> Targets:
 @cache
 def children() -> ChildSubmission:
     given = backend.settings()
-    return ChildSubmission(quotas=_quotas(given.quotas), longest_timeout=given.longest_timeout)
-
-
-def _quotas(text: str) -> "QuotaGate | None":
-    """Most deployments have no quotas, and import nothing for them."""
-    if not text:
-        return None
-    from duetime.core.quotas import parse_quotas
-    from duetime.engine.quotas import QuotaGate
-
-    return QuotaGate(quotas=parse_quotas(text), store=backend.quota_store())
+    quotas = quota_gate(given.quotas, backend.quota_store)
+    return ChildSubmission(quotas=quotas, longest_timeout=given.longest_timeout)
 
 
 @logger.inject_lambda_context

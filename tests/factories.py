@@ -9,7 +9,7 @@ from typing import Any
 from duetime.core.delivery import delivery_of
 from duetime.core.ids import new_id
 from duetime.core.lanes import Lane
-from duetime.core.ports import Listing, ListOrder
+from duetime.core.listings import Listing, ListOrder
 from duetime.core.recurrence.rules import CronRule, Recurrence
 from duetime.core.schedules.plan import Plan
 from duetime.core.schedules.schedule import Schedule, ScheduleStatus, next_wake

@@ -2,8 +2,8 @@
  * Live updates: hints over a WebSocket. The API is the truth: after each (re)connection, on a reset and every 30 s
  * what is on screen is read again. Where there is no live API, it is read every 10 s.
  */
-import { computed, effect, signal, useEffect } from './vendor/preact.js';
-import { address } from './address.js';
+import { computed, effect, signal, useEffect, useMemo, useRef } from './vendor/preact.js';
+import { address, authorization } from './address.js';
 import { contact, get, post, signedOut } from './api.js';
 import { now, serverNow, skew } from './clock.js';
 
@@ -69,6 +69,15 @@ export function useLive(wanted, receive) {
   useEffect(() => (wanted ? subscribe(wanted, (message) => still.peek() || receive(message)) : undefined), [key]);
 }
 
+/** Calls `read` while changes arrive, at most once in `wait` milliseconds. */
+export function useLiveReads(wanted, read, wait) {
+  const latest = useRef(read);
+  latest.current = read;
+  const later = useMemo(() => soon(() => still.peek() || latest.current(), wait), []);
+  useEffect(() => later.cancel, []);
+  useLive(wanted, later);
+}
+
 /** Holds the page still while `active`: nothing is fetched, nothing changes. */
 export function useHold(active) {
   useEffect(() => {
@@ -97,6 +106,7 @@ async function readMe() {
   try {
     me.value = await get('me');
     if (me.value.url) address.value = me.value.url;
+    authorization.value = me.value.authorization;
   } catch (problem) {
     if (problem.status === 0 || problem.status === 401) return; // asked again later
     me.value = { actor: null, rights: null, features: [], stage: null, version: null }; // a server without /v1/me
@@ -185,12 +195,17 @@ function handle(message) {
 /** Calls once for many calls within `wait` milliseconds. */
 function soon(action, wait) {
   let timer = null;
-  return () => {
+  const later = () => {
     timer ??= setTimeout(() => {
       timer = null;
       action();
     }, wait);
   };
+  later.cancel = () => {
+    clearTimeout(timer);
+    timer = null;
+  };
+  return later;
 }
 
 function retry() {

@@ -1,5 +1,5 @@
 /** The same call as a command line and as Python. */
-import { address } from './address.js';
+import { address, authorization } from './address.js';
 import { parse } from './json.js';
 
 const SHELL_SAFE = /^[\w@%+=:,./-]+$/;
@@ -12,14 +12,15 @@ export const shell = (text) => (SHELL_SAFE.test(text) ? text : `'${text.replaceA
 export function curl({ method, path, body }) {
   const url = shell(`${address.value}/v1/${path}`);
   const verb = body === undefined && method === 'GET' ? '' : method === 'POST' && body !== undefined ? '' : `-X ${method} `;
-  const start = `curl -s ${signature()}${verb}${url}`;
+  const start = `curl -s ${credentials()}${verb}${url}`;
   if (body === undefined) return start;
   const text = typeof body === 'string' ? body : JSON.stringify(body, null, 2);
   return `${start} -H 'content-type: application/json' \\\n  -d ${shell(text)}`;
 }
 
-/** Returns the options that sign a call to API Gateway, as the Python client does by itself. */
-function signature() {
+/** Returns the options that authorize a call, as the Python client does by itself. The shell fills in the secrets. */
+function credentials() {
+  if (authorization.value === 'token') return '-H "authorization: Bearer $DUETIME_TOKEN" \\\n  ';
   const region = /\.execute-api\.([\w-]+)\.amazonaws\.com$/.exec(new URL(address.value).hostname)?.[1];
   return region ? `--aws-sigv4 aws:amz:${region}:execute-api \\\n  --user "$AWS_ACCESS_KEY_ID:$AWS_SECRET_ACCESS_KEY" -H "x-amz-security-token: $AWS_SESSION_TOKEN" \\\n  ` : '';
 }
@@ -31,7 +32,8 @@ function signature() {
  */
 export function python({ call, body, keywords: named = body }) {
   const made = call.includes('(**)') ? call.replace('(**)', () => `(${keywords(named)})`) : call;
-  return `from duetime import Client\n\nclient = Client(${literal(parse(JSON.stringify(address.value)))})\nprint(${made})`;
+  const token = authorization.value === 'token' ? '  # the token is in DUETIME_TOKEN' : '';
+  return `from duetime import Client\n\nclient = Client(${literal(parse(JSON.stringify(address.value)))})${token}\nprint(${made})`;
 }
 
 function keywords(body) {

@@ -13,7 +13,8 @@ from duetime.api.http import CONTENTION
 from duetime.api.paging import read_page
 from duetime.core.change import Answer, Applied, Refused, Unknown, Unreadable
 from duetime.core.errors import Unavailable
-from duetime.core.ports import Clock, DeadListing, Listing, Page
+from duetime.core.listings import DeadListing, Listing, Page
+from duetime.core.ports import Clock
 from duetime.core.task import Task
 from duetime.core.times import SECOND, Millis
 from duetime.core.value import value

@@ -13,7 +13,8 @@ from duetime.api.query import ALL_NAMESPACES, Query
 from duetime.api.task_models import read_body
 from duetime.api.validation import Word
 from duetime.core.lifecycle import FINISHED, TO_START, Status
-from duetime.core.ports import DeadListing, Listing, Ports
+from duetime.core.listings import DeadListing, Listing
+from duetime.core.ports import Ports
 from duetime.core.shifts import mark_of
 from duetime.core.task import MAX_AHEAD
 from duetime.core.task_filter import TaskFilter

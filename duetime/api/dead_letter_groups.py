@@ -5,7 +5,8 @@ from typing import Any
 
 from duetime.api.paging import read_page
 from duetime.core.fingerprints import Cause, cause_of
-from duetime.core.ports import DeadListing, Page, Ports
+from duetime.core.listings import DeadListing, Page
+from duetime.core.ports import Ports
 from duetime.core.task import Task
 from duetime.core.times import SECOND, Millis, rfc3339
 from duetime.core.value import replace, value

@@ -17,7 +17,8 @@ from duetime.api.validation import (
     Word,
     fingerprint,
 )
-from duetime.core.ports import DeadListing, Ports
+from duetime.core.listings import DeadListing
+from duetime.core.ports import Ports
 from duetime.core.times import Millis
 from duetime.core.value import replace, value
 

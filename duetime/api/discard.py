@@ -7,7 +7,8 @@ from duetime.api.http import FieldError, Request, Response, excerpt, invalid
 from duetime.api.query import Query
 from duetime.core.ids import is_id
 from duetime.core.lifecycle import Status
-from duetime.core.ports import DeadListing, Ports
+from duetime.core.listings import DeadListing
+from duetime.core.ports import Ports
 from duetime.core.task import Task
 from duetime.core.value import value
 

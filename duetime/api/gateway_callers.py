@@ -17,9 +17,13 @@ def caller_of(authorizer: Mapping[str, Any], scopes: str) -> Caller:
     identity has: its policy, which the gateway checks, may allow less. A deployed API has no
     calls of HTTP workers, so no caller has the right `work`."""
     if identity := authorizer.get("iam"):
-        return Caller(actor=identity.get("userArn"), rights=OPERATING)
+        arn = identity.get("userArn")
+        return Caller(actor=arn, rights=OPERATING, authorization="signature")
     claims = authorizer.get("jwt", {}).get("claims", {})
-    return Caller(actor=claims.get("sub"), rights=_rights(claims, scopes) if claims else OPERATING)
+    if not claims:
+        return Caller(rights=OPERATING)
+    rights = _rights(claims, scopes)
+    return Caller(actor=claims.get("sub"), rights=rights, authorization="token")
 
 
 def _rights(claims: Mapping[str, Any], scopes: str) -> frozenset[Right]:

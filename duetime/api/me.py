@@ -29,6 +29,7 @@ class Me:
         body: dict[str, Any] = {
             "actor": caller.actor,
             "rights": [right for right in Right if right in caller.rights],
+            "authorization": caller.authorization,
             "features": list(self.features),
             "stage": self.stage,
             "version": self.version,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from duetime.api.encoding import encode
 from duetime.api.http import FieldError, Response, invalid
-from duetime.core.ports import DeadListing, EndedListing, Listing, Page
+from duetime.core.listings import DeadListing, EndedListing, Listing, Page
 from duetime.core.task_json import task_json
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from duetime.api.validation import Word
 from duetime.core.change import Applied
 from duetime.core.errors import Unavailable
 from duetime.core.lifecycle import FINAL, Status
-from duetime.core.ports import EndedListing, Ports
+from duetime.core.listings import EndedListing
+from duetime.core.ports import Ports
 from duetime.core.retention import MAX_RETENTION
 from duetime.core.task import Task
 from duetime.core.times import SECOND, seconds

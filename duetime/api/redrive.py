@@ -10,7 +10,8 @@ from duetime.core.change import Answer, Applied, Refused, Unreadable
 from duetime.core.errors import Corrupt, Unavailable
 from duetime.core.ids import is_id
 from duetime.core.lifecycle import Status
-from duetime.core.ports import DeadListing, Page, Ports
+from duetime.core.listings import DeadListing, Page
+from duetime.core.ports import Ports
 from duetime.core.steps.revive import revivable, revive
 from duetime.core.task import Task
 from duetime.core.times import Millis

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from duetime.core.list_positions import NOT_A_CURSOR
-from duetime.core.ports import Listing, Page, Ports
+from duetime.core.listings import Listing, Page
+from duetime.core.ports import Ports
 from duetime.core.workflows.run import STARTED, Run, step_task_id
 from duetime.engine.workflows.definitions import definitions_of, run_store
 

@@ -11,7 +11,8 @@ from duetime.api.paging import fitting_response, read_page
 from duetime.api.query import Query
 from duetime.api.summaries import summary_json
 from duetime.core.lifecycle import FINISHED
-from duetime.core.ports import Listing, ListOrder, Page, Ports
+from duetime.core.listings import Listing, ListOrder, Page
+from duetime.core.ports import Ports
 from duetime.core.task_filter import TaskFilter
 from duetime.core.task_json import moment_json, task_json
 

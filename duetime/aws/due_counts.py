@@ -21,7 +21,7 @@ from duetime.aws.wake_index import WAKE_ATTRIBUTES, read_bucket, read_few, reada
 from duetime.core.forecast import MAX_SCHEDULES, DueCounts, DueSpan, Place
 from duetime.core.lanes import Lane
 from duetime.core.list_positions import LAST
-from duetime.core.ports import Listing, ListOrder
+from duetime.core.listings import Listing, ListOrder
 from duetime.core.task import Task
 from duetime.core.task_filter import TaskFilter
 from duetime.core.times import MINUTE, Millis

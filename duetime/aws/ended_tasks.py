@@ -12,7 +12,7 @@ from duetime.aws import schema
 from duetime.aws.clients import translate_errors
 from duetime.aws.table import Table
 from duetime.aws.task_items import Item
-from duetime.core.ports import EndedListing, Page
+from duetime.core.listings import EndedListing, Page
 from duetime.core.steps.remove import Removal
 from duetime.core.task import Task
 

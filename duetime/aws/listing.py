@@ -15,7 +15,8 @@ from duetime.aws.table import Table
 from duetime.aws.task_items import Item
 from duetime.core.ids import created_at, new_id
 from duetime.core.list_positions import Newest, newest_from
-from duetime.core.ports import Listing, Page, Shards
+from duetime.core.listings import Listing, Page
+from duetime.core.ports import Shards
 from duetime.core.task import Task
 from duetime.core.task_filter import IDS_AHEAD, TaskFilter
 from duetime.core.times import DAY, MINUTE, SECOND, Millis

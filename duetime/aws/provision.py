@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_sqs import SQSClient
 
+TABLE = "duetime"
+SHARDS = 2  # moto takes milliseconds per bucket, and a tick reads ten of each shard
 VISIBILITY = 900  # seconds
 
 

@@ -18,7 +18,7 @@ from duetime.aws.wake_index import read_bucket, read_few
 from duetime.core.lanes import Lane
 from duetime.core.lifecycle import TO_START
 from duetime.core.list_positions import LAST, Soonest, soonest_from
-from duetime.core.ports import Listing, Page
+from duetime.core.listings import Listing, Page
 from duetime.core.task import Task
 from duetime.core.times import DAY, MINUTE, Millis
 from duetime.core.wake_policy import FIRST_WATCH, LONGEST_HORIZON, WATCH_SPREAD

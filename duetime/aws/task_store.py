@@ -38,17 +38,8 @@ from duetime.core.dead_letters import dead_page
 from duetime.core.errors import Corrupt, Unavailable
 from duetime.core.forecast import DueCounts, DueSpan
 from duetime.core.lifecycle import Status
-from duetime.core.ports import (
-    Clock,
-    DeadListing,
-    EndedListing,
-    Listing,
-    ListOrder,
-    Page,
-    Reservation,
-    Shards,
-    UniqueKey,
-)
+from duetime.core.listings import DeadListing, EndedListing, Listing, ListOrder, Page
+from duetime.core.ports import Clock, Reservation, Shards, UniqueKey
 from duetime.core.retention import RETENTION
 from duetime.core.steps.remove import Removal
 from duetime.core.task import Attempt, Task

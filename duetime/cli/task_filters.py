@@ -48,7 +48,9 @@ class TaskFilters:
     ] = None
     all_namespaces: Annotated[
         bool,
-        typer.Option("--all-namespaces", "-A", help="Everybody's.", rich_help_panel=FILTERS),
+        typer.Option(
+            "--all-namespaces", "-A", help="Tasks of all namespaces.", rich_help_panel=FILTERS
+        ),
     ] = False
     schedule: Annotated[
         str | None,

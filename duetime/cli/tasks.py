@@ -13,7 +13,7 @@ from duetime.cli.output import print_error, print_json, print_text
 from duetime.cli.parse import refuse
 from duetime.cli.task_filters import TaskFilters
 from duetime.core.lifecycle import Status
-from duetime.core.ports import ListOrder
+from duetime.core.listings import ListOrder
 
 if TYPE_CHECKING:
     from duetime.client import Task, TaskPage

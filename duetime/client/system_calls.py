@@ -22,6 +22,7 @@ class Me(TypedDict):
 
     actor: str | None
     rights: list[str]  # read, operate, work
+    authorization: Literal["signature", "token"] | None  # what a call needs
     features: list[str]
     stage: str | None  # of the deployment
     version: str

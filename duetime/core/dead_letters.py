@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from duetime.core.ids import is_id
-from duetime.core.ports import DeadListing, Page
+from duetime.core.listings import DeadListing, Page
 from duetime.core.task import Task
 from duetime.core.times import Millis
 

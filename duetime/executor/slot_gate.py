@@ -214,8 +214,8 @@ def _is_limited(admitted: Admitted) -> bool:
 def _choose(
     arrivals: Sequence[_Arrival], states: dict[Line, LineState], now: Millis
 ) -> list[tuple[_Arrival, Slot]]:
-    """Lets pass what has its slot already, and returns the slots to take. Nobody takes a slot while
-    others wait in the line, so that waiting tasks are not overtaken."""
+    """Lets pass what has its slot already, and returns the slots to take. No arrival takes a slot
+    while others wait in the line, so that waiting tasks are not overtaken."""
     free: dict[Line, list[int]] = {}
     wanted = []
     for one in arrivals:

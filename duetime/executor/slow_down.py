@@ -1,4 +1,4 @@
-"""A target that is asked too often slows down everybody under its rate limit."""
+"""A target that is called too often slows down every task under its rate limit."""
 
 import logging
 from collections.abc import Sequence

@@ -8,6 +8,7 @@ from typing import (
     Any,
     Concatenate,
     Generic,
+    Literal,
     ParamSpec,
     TypeVar,
     Unpack,
@@ -133,7 +134,7 @@ class Handler(Submittable[P, R]):
 
     Attributes:
         name: The name that tasks use.
-        isolated: Whether it runs in a process of its own.
+        isolated: Whether it runs in a process of its own; "fresh" for a new one for each attempt.
         defaults: The fields that its tasks have unless the caller gives others.
         schedules: The schedules that are declared with it."""
 
@@ -142,7 +143,7 @@ class Handler(Submittable[P, R]):
         function: Callable[..., Any],
         name: str,
         *,
-        isolated: bool,
+        isolated: bool | Literal["fresh"],
         defaults: Defaults,
         schedules: "tuple[DeclaredSchedule, ...]" = (),
     ) -> None:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from duetime.core.errors import DuetimeError
 from duetime.handlers.defaults import Defaults, read_defaults
@@ -43,7 +43,7 @@ class BadHandlers(DuetimeError):
 def task(
     name: str,
     *,
-    isolated: bool = False,
+    isolated: bool | Literal["fresh"] = False,
     priority: "Priority | None" = None,
     pool: str | None = None,
     retry: "RetryFields | None" = None,
@@ -64,7 +64,8 @@ def task(
 
     Args:
         name: The name that tasks use, such as `shop.restock`.
-        isolated: Run the handler in a process of its own, which can be killed at any point.
+        isolated: Run the handler in a process of its own, which can be killed at any point, and is
+            used again for later attempts; "fresh" for a new process for each attempt.
         priority: The lane of its tasks, unless the caller gives another.
         pool: The pool whose workers run them, unless the caller gives another.
         retry: Fields of their retry policy, such as `{"max_attempts": 3}`.
@@ -78,6 +79,8 @@ def task(
 
     if not isinstance(name, str):
         raise TypeError('a handler needs a name: @task("shop.restock")')
+    if isolated not in (True, False, "fresh"):
+        raise ValueError(f'handler {name!r}: isolated is True, False or "fresh"')
     given = {
         "priority": priority,
         "pool": pool,
@@ -105,7 +108,7 @@ def _schedules(given: Any) -> "tuple[DeclaredSchedule, ...]":
 
 def _register(
     name: str,
-    isolated: bool,
+    isolated: bool | Literal["fresh"],
     defaults: Defaults,
     schedules: "tuple[DeclaredSchedule, ...]",
     function: Callable[..., Any],

@@ -26,7 +26,7 @@ from duetime.local.sessions import (
 )
 from duetime.local.status_waits import ClientGone, StatusWaits, asked_wait
 from duetime.local.submission_groups import SubmissionGroups, can_wait_for_others
-from duetime.local.supervisor import ThreadPool
+from duetime.supervised_threads import ThreadPool
 
 API_THREADS = 64  # concurrent requests; most of them wait for the disk
 HEALTH, HEALTH_THREADS = "/v1/health", 4

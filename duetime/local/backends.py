@@ -21,10 +21,11 @@ from duetime.core.wake_policy import WakePolicy
 from duetime.core.workers import WorkerStore
 from duetime.engine.clock import SystemClock, SystemRandom
 from duetime.engine.lines import look_lines
+from duetime.executor.lane_sources import LaneSource
 from duetime.extras import NotInstalled
 from duetime.local.batches.submission import PutNew
 from duetime.local.folder_archive import FolderArchive
-from duetime.local.lane_sources import LaneSource, MemoryLanes, PolledLanes
+from duetime.local.lane_sources import MemoryLanes, PolledLanes
 from duetime.local.options import LocalOptions
 from duetime.local.retention import RetentionSweep, Sweep
 from duetime.sqlite.figures import StoreFigures
@@ -35,9 +36,7 @@ from duetime.sqlite.task_store import SqliteTaskStore
 
 FILE = "duetime.db"
 OBJECTS = "objects"  # the folder of large payloads and results, beside the file
-TABLE = "duetime"
 BUCKET = "duetime-objects"
-MOTO_SHARDS = 2  # moto takes milliseconds per bucket, and a tick reads ten of each shard
 
 Feed = Callable[[], Sequence[StatusChange]]
 OnChanges = Callable[[Sequence[StatusChange]], None]
@@ -175,7 +174,7 @@ def _settings(options: LocalOptions) -> Settings:
             message = f"--backend aws without --endpoint-url uses a deployment's names; {error}"
             raise DuetimeError(message) from None
     from duetime.aws import clients
-    from duetime.aws.provision import ensure_bucket, ensure_resources
+    from duetime.aws.provision import SHARDS, TABLE, ensure_bucket, ensure_resources
 
     moto = options.backend == "moto"
     if moto:
@@ -190,7 +189,7 @@ def _settings(options: LocalOptions) -> Settings:
         table=TABLE,
         queues=queue_setting(urls),
         pools=to_json(dict.fromkeys(options.pools, LONGEST_TIMEOUT)),
-        shards=MOTO_SHARDS,
+        shards=SHARDS,
         longest_timeout=LONGEST_TIMEOUT,
         objects_bucket=BUCKET if moto else "",
     )

@@ -68,7 +68,7 @@ class PortCounts:
             return dict(self._deferred)
 
     def _after_ledger(self, _: None, entries: Sequence[Entry], now: Millis) -> None:  # noqa: ARG002
-        """Counts the fire times that have no run; a run tells what became of it by itself."""
+        """Counts the fire times without a run; a run counts when it starts or is cancelled."""
         for entry in entries:
             if isinstance(entry, LedgerSpan):
                 self._add(self._ledger, [entry.outcome] * _fire_times_of(entry))

@@ -24,13 +24,13 @@ from duetime.core.steps.lease import HEARTBEAT
 from duetime.core.times import SECOND, Millis
 from duetime.engine.clock import ClockJumps
 from duetime.executor.attempt_loop import LONGEST_STOP
+from duetime.executor.lane_sources import LaneSource
 from duetime.executor.worker_pool import WorkerPool
-from duetime.local.lane_sources import LaneSource
 from duetime.local.late_follow_ups import LateFollowUps
-from duetime.local.supervisor import MAX_RESTARTS, OnFailure, SupervisedThread, starting_threads
 from duetime.relay import Relay
 from duetime.scanner.report import TickReport
 from duetime.scanner.scanner import Scanner
+from duetime.supervised_threads import MAX_RESTARTS, OnFailure, SupervisedThread, starting_threads
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from time import monotonic
 from duetime.api.health import Check, Health
 from duetime.core.times import SECOND
 from duetime.local.event_pump import Pump
-from duetime.local.supervisor import starting_threads
+from duetime.supervised_threads import starting_threads
 
 STORE_TIMEOUT = 2.0  # seconds
 

@@ -16,7 +16,7 @@ from duetime.core.ports import Clock
 from duetime.core.times import SECOND, Millis
 from duetime.core.worker_calls import LeaseRequest
 from duetime.local.status_waits import ClientGone, HungUp
-from duetime.local.supervisor import ThreadPool
+from duetime.supervised_threads import ThreadPool
 
 WORKER_THREADS = 8  # for the calls of workers: a busy API does not delay a renewal
 LONGEST_NAP = 5.0  # seconds after which a waiting call looks again in any case

@@ -9,7 +9,7 @@ from duetime.core.errors import DuetimeError
 from duetime.local.console import Notices
 from duetime.local.declared_schedules import DeclaredSchedules
 from duetime.local.reload import NotReloaded, Reloader
-from duetime.local.supervisor import SupervisedThread
+from duetime.supervised_threads import SupervisedThread
 
 POLL_INTERVAL = 0.25  # seconds; a change is loaded once two polls in a row have seen it
 

@@ -9,7 +9,8 @@ import logging
 from collections.abc import Callable
 
 from duetime.core.change import Applied
-from duetime.core.ports import EndedListing, Ports
+from duetime.core.listings import EndedListing
+from duetime.core.ports import Ports
 from duetime.core.times import MINUTE, Millis
 from duetime.engine.clock import ClockJumps
 from duetime.engine.removal import remove_runs, remove_tasks

@@ -58,12 +58,12 @@ from duetime.local.server import Server, listen, url_of
 from duetime.local.sessions import Sessions, may_serve_pages
 from duetime.local.stats import RunnerStats
 from duetime.local.status_waits import StatusWaits
-from duetime.local.supervisor import starting_threads
 from duetime.local.targets import address_policy_for, service_targets, targets_allowed
 from duetime.local.vitals import Ticks, vitals_of
 from duetime.relay import Relay
 from duetime.scanner.report import TickReport
 from duetime.scanner.scanner import Scanner
+from duetime.supervised_threads import starting_threads
 
 TICKS_PER_AGE = 5  # a task is promoted at most a fifth of `age_after` late
 MIN_TICK = 0.5  # seconds

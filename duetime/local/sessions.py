@@ -12,7 +12,7 @@ from hmac import compare_digest
 from hmac import new as hmac
 from ipaddress import ip_address
 
-from duetime.api.callers import ALL_RIGHTS, ONLY_WORK, READ_ONLY, Caller, Right
+from duetime.api.callers import ALL_RIGHTS, ONLY_WORK, READ_ONLY, Authorization, Caller, Right
 from duetime.api.http import FieldError, Problem, Request, Response, invalid
 from duetime.core.value import replace, value
 
@@ -35,7 +35,9 @@ class Sessions:
 
     def admit(self, request: Request) -> Request:
         """Returns the request with its caller. Raises Problem if it lacks the token."""
-        return replace(request, caller=Caller(rights=self._rights(request.headers)))
+        rights = self._rights(request.headers)
+        needed: Authorization | None = None if self.token is None else "token"
+        return replace(request, caller=Caller(rights=rights, authorization=needed))
 
     def _rights(self, headers: Mapping[str, str]) -> frozenset[Right]:
         """Raises Problem without a token, or with another one. A server that may only be read

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from duetime.api.http import Request
-from duetime.local.supervisor import ThreadPool
+from duetime.supervised_threads import ThreadPool
 
 GROUP_LIMIT = 64
 BODY_LIMIT = 64 * 1024  # bytes; a larger body takes long to read, and would delay its group

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from duetime.core.codec import to_json
 from duetime.core.ids import is_id
 from duetime.core.lifecycle import Status
-from duetime.core.ports import EndedListing
+from duetime.core.listings import EndedListing
 from duetime.core.retention import LEDGER_RETENTION, SHORTEST_EXTRA
 from duetime.core.steps.remove import Removal
 from duetime.core.task import Task

@@ -10,7 +10,7 @@ Handlers = Collection[str] | None  # None: every delivery, also those without a 
 
 
 class HandlerQueue:
-    """A delivery that a worker meets and has no handler for is put aside, into a queue for its
+    """A delivery that a worker reads and has no handler for is put aside, into a queue for its
     handler. So each delivery is passed over once, and not by every worker that asks. A queue that
     only one executor reads has none aside."""
 
@@ -42,8 +42,8 @@ class HandlerQueue:
         return None
 
     def ready(self, now: Millis, limit: int | None = None, handlers: Handlers = None) -> int:
-        """Returns how many are ready, or `limit` if there are more. With `handlers`, that counts
-        also those that nobody has met yet."""
+        """Returns how many are ready, or `limit` if there are more. With `handlers`, those
+        of other handlers count, too, until they are put aside."""
         found = self._first.ready(now, limit)
         for handler in self._names(handlers) if self._aside else ():
             found += self._aside[handler].ready(now, None if limit is None else limit - found)
@@ -61,7 +61,7 @@ class HandlerQueue:
 
     @property
     def aside(self) -> int:
-        """How many were put aside so far and not taken: it grows when a worker has met some."""
+        """How many were put aside so far and not taken: it grows when a worker passes over some."""
         return sum(len(queue) for queue in self._aside.values())
 
     def _names(self, handlers: Handlers) -> Iterator[str | None]:

@@ -7,7 +7,7 @@ from typing import Any
 from duetime.core.codec import to_json
 from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import TO_START, Status
-from duetime.core.ports import ListOrder
+from duetime.core.listings import ListOrder
 from duetime.core.task_filter import TaskFilter
 from duetime.core.value import value
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from duetime.core.codec import from_json
 from duetime.core.list_positions import LAST, Newest, Soonest, newest_from, soonest_from
-from duetime.core.ports import Listing, ListOrder
+from duetime.core.listings import Listing, ListOrder
 from duetime.core.times import DAY
 from duetime.sqlite.list_sources import Arm, Condition, Source, conditions_of, sources_of
 

@@ -18,16 +18,8 @@ from duetime.core.forecast import DueCounts, DueSpan
 from duetime.core.lanes import Lane, Queue, queue_of
 from duetime.core.lifecycle import Status, Step
 from duetime.core.list_positions import Soonest
-from duetime.core.ports import (
-    Clock,
-    DeadListing,
-    EndedListing,
-    Listing,
-    ListOrder,
-    Page,
-    Reservation,
-    UniqueKey,
-)
+from duetime.core.listings import DeadListing, EndedListing, Listing, ListOrder, Page
+from duetime.core.ports import Clock, Reservation, UniqueKey
 from duetime.core.steps.lease import WORKER_HOLDER
 from duetime.core.steps.remove import Removal
 from duetime.core.steps.watch import recover_orphan

@@ -14,7 +14,8 @@ from duetime.api.app import Api
 from duetime.core.events import StatusChange
 from duetime.core.lanes import Queue, queues_of
 from duetime.core.lifecycle import Status
-from duetime.core.ports import Listing, ListOrder, Ports
+from duetime.core.listings import Listing, ListOrder
+from duetime.core.ports import Ports
 from duetime.core.secrets import Secret
 from duetime.core.target_names import target_name
 from duetime.core.task import LONGEST_TIMEOUT, Task

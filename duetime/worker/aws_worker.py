@@ -9,10 +9,9 @@ from duetime.aws import backend
 from duetime.aws.settings import Settings
 from duetime.core.errors import Snooze
 from duetime.core.lanes import queue_of
-from duetime.core.quotas import parse_quotas
 from duetime.core.task import LONGEST_TIMEOUT, Task
 from duetime.core.times import MINUTE, SECOND
-from duetime.engine.quotas import QuotaGate
+from duetime.engine.quota_setting import quota_gate
 from duetime.executor.children import ChildSubmission
 from duetime.executor.executor import Executor
 from duetime.executor.handler_processes.pool import HandlerProcesses
@@ -40,10 +39,11 @@ def connect(options: WorkerOptions) -> Connected:
     given = _settings(options)
     ports = backend.adapters().ports
     processes = handler_processes(options, ports.clock)
+    quotas = quota_gate(given.quotas, backend.quota_store)
     executor = Executor(
         ports,
         _targets(given, processes),
-        children=_children(given),
+        children=ChildSubmission(quotas=quotas, longest_timeout=given.longest_timeout),
         callback_url=given.callback_url or None,
         hold_every=HOLD_EVERY,
         held_for=HELD_FOR,
@@ -80,9 +80,8 @@ def _provisioned(endpoint_url: str, pool: str | None) -> dict[str, str]:
     """Returns the environment of a deployment at another endpoint, where the table and the queues
     are created if they are absent, as `duetime local --backend aws --endpoint-url` does."""
     from duetime.aws import clients
-    from duetime.aws.provision import ensure_resources
+    from duetime.aws.provision import SHARDS, TABLE, ensure_resources
     from duetime.aws.settings import queue_setting
-    from duetime.local.backends import MOTO_SHARDS, TABLE
 
     pools = [pool] if pool else []
     urls = ensure_resources(
@@ -92,7 +91,7 @@ def _provisioned(endpoint_url: str, pool: str | None) -> dict[str, str]:
         table=TABLE,
         queues=queue_setting(urls),
         pools=json.dumps(dict.fromkeys(pools, LONGEST_TIMEOUT)) if pools else "",
-        shards=MOTO_SHARDS,
+        shards=SHARDS,
         longest_timeout=LONGEST_TIMEOUT,
         endpoint_url=endpoint_url,
     ).environment()
@@ -122,10 +121,3 @@ def known_handlers(processes: HandlerProcesses | None = None) -> Target:
         return run(task, control)
 
     return run_known
-
-
-def _children(given: Settings) -> ChildSubmission:
-    quotas = None
-    if given.quotas:
-        quotas = QuotaGate(quotas=parse_quotas(given.quotas), store=backend.quota_store())
-    return ChildSubmission(quotas=quotas, longest_timeout=given.longest_timeout)

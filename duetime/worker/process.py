@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from duetime import __version__
 from duetime.core.errors import DuetimeError, NotConfigured
 from duetime.core.ports import Clock
 from duetime.core.shares import DEFAULT_WEIGHTS, Shares
 from duetime.core.workers import WorkerStore
+from duetime.executor.lane_sources import LaneSource
 from duetime.executor.worker_pool import WorkerPool
 from duetime.handlers import registry
-from duetime.local.lane_sources import LaneSource
 from duetime.logs import formatting as log_lines
 from duetime.logs.formatting import Format, LogSettings
+from duetime.version import VERSION
 from duetime.worker.control_port import ControlPort
 from duetime.worker.options import BadConfiguration, WorkerOptions
 from duetime.worker.scale_in import ScaleInProtection
@@ -210,7 +210,7 @@ class _Process:
     def _about(self) -> dict[str, Any]:
         options = self._options
         about = {
-            "version": __version__,
+            "version": VERSION,
             "lanes": ",".join(options.lanes),
             "handlers": len(registry.names()),
             "concurrency": options.concurrency,

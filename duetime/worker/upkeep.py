@@ -6,12 +6,12 @@ import socket
 from collections.abc import Callable
 from threading import Event, Thread
 
-from duetime import __version__
 from duetime.core.ports import Clock
 from duetime.core.times import SECOND, Millis
 from duetime.core.workers import PRESENCE_EVERY, Running, WorkerRecord, WorkerStore
 from duetime.executor.worker_pool import WorkerPool
 from duetime.handlers import registry
+from duetime.version import VERSION
 from duetime.worker.options import WorkerOptions
 from duetime.worker.scale_in import ScaleInProtection
 from duetime.worker.spot_notice import SpotNotice
@@ -102,7 +102,7 @@ class Upkeep:
             running=tuple(Running(*task) for task in self._pool.running_tasks()),
             draining=self._draining(),
             host=socket.gethostname(),
-            version=__version__,
+            version=VERSION,
         )
 
     def _try(self, act: Callable[[], object]) -> None:

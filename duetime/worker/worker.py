@@ -9,9 +9,9 @@ from duetime.core.delivery import Message
 from duetime.core.errors import Unavailable
 from duetime.core.lanes import Lane
 from duetime.core.shares import Shares
+from duetime.executor.lane_sources import LaneSource
 from duetime.executor.worker_pool import WorkerPool
-from duetime.local.lane_sources import LaneSource
-from duetime.local.supervisor import MAX_RESTARTS, OnFailure, SupervisedThread, starting_threads
+from duetime.supervised_threads import MAX_RESTARTS, OnFailure, SupervisedThread, starting_threads
 from duetime.worker.options import BadConfiguration
 
 log = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from duetime.api.bulk import UNANSWERED
 from duetime.core.change import Answer, Change, Refused, Unknown, Unreadable
 from duetime.core.errors import Unavailable
 from duetime.core.lifecycle import Status, Step
-from duetime.core.ports import Listing, Page
+from duetime.core.listings import Listing, Page
 from duetime.core.times import HOUR, MINUTE, SECOND, YEAR
 from tests.api.bulk import GROWTH, OPERATIONS, TAG, answer, call, done, due_times, put, tagged
 from tests.api.dead import a_dead_task, bury, statuses

@@ -6,8 +6,8 @@ import pytest
 
 from duetime.core.change import Unknown
 from duetime.core.ids import new_id
+from duetime.core.listings import Listing
 from duetime.core.occurrence import occurrence_id
-from duetime.core.ports import Listing
 from duetime.core.times import MINUTE
 from duetime.engine.materialise import materialise
 from tests.api.service import PYTHON, Service

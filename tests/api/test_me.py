@@ -14,11 +14,13 @@ def test_caller_sees_who_it_is_and_what_it_may_do(service: Service):
     live = LiveAccess(tickets=MemoryTickets(), address=lambda _: "ws://127.0.0.1/v1/live")
     api = Api(service.ports, handlers=lambda: (), version="9.9.9", stage="prod", live=live)
 
-    answer = api.call(Request(method="GET", path="/v1/me", caller=Caller(actor="ada")))
+    caller = Caller(actor="ada", authorization="token")
+    answer = api.call(Request(method="GET", path="/v1/me", caller=caller))
 
     assert answer.body == {
         "actor": "ada",
         "rights": ["read", "operate", "work"],
+        "authorization": "token",
         "features": ["live"],
         "stage": "prod",
         "version": "9.9.9",

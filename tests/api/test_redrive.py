@@ -11,7 +11,7 @@ from duetime.core.change import Answer, Refused, Unknown, Unreadable
 from duetime.core.delivery import delivery_of
 from duetime.core.errors import Corrupt, Unavailable
 from duetime.core.lifecycle import Outcome, Status
-from duetime.core.ports import DeadListing, Page
+from duetime.core.listings import DeadListing, Page
 from duetime.core.steps.lease import lease
 from duetime.core.steps.record import Failure, fail
 from duetime.core.task import TaskError

@@ -26,10 +26,12 @@ SQLITE = "duetime.sqlite"
 FREE = (
     "duetime.version",
     "duetime.forks",
+    "duetime.supervised_threads",
     "duetime.duration_counts",
     "duetime.logs",
     "duetime.tracing",
 )  # for every module but the core
+WORKER = (CORE, ENGINE, HANDLERS, "duetime.executor", "duetime.worker", *FREE)
 WIRED = ("duetime.aws.backend", "duetime.aws.settings")  # the backend as the functions use it
 BOTO = ("boto3", "botocore", "mypy_boto3_*")
 SIGNING = "duetime.client.signing"  # calls no AWS: it signs requests to a deployed API
@@ -111,6 +113,7 @@ OURS_BY_MODULE: list[tuple[str, tuple[str, ...]]] = [
     (CORE, (CORE,)),
     ("duetime.version", ()),
     ("duetime.forks", (CORE,)),
+    ("duetime.supervised_threads", (CORE,)),
     ("duetime.duration_counts", (CORE,)),
     ("duetime.logs", (CORE, *FREE)),
     ("duetime.tracing", (CORE, *FREE)),
@@ -129,6 +132,8 @@ OURS_BY_MODULE: list[tuple[str, tuple[str, ...]]] = [
         for role in ROLES
     ),
     ("lambdas", ()),
+    ("duetime.worker.aws_worker", (*WORKER, AWS)),
+    ("duetime.worker", WORKER),
     ("duetime", ("duetime",)),
 ]
 
@@ -315,6 +320,8 @@ def test_what_may_be_imported(importer, source):
         ("duetime.aws.backend", "import duetime.local", "duetime.local"),
         ("duetime.client.signing", "import boto3", "boto3"),
         ("duetime.client.transport", "import botocore.auth", "botocore.auth"),
+        ("duetime.worker.worker", "from duetime.local import asgi", "duetime.local.asgi"),
+        ("duetime.worker.worker", "from duetime.aws import schema", "duetime.aws.schema"),
         ("duetime.local.runner", "import boto3", "boto3"),
         ("duetime.local.runner", "import moto", "moto"),
         ("duetime.local.runner", "from infra import stack", "infra.stack"),

@@ -19,7 +19,7 @@ from duetime.core.change import Unknown
 from duetime.core.delivery import Message, delivery_of
 from duetime.core.errors import NotConfigured, Unavailable
 from duetime.core.lanes import Lane, Queue
-from duetime.core.ports import DeadListing
+from duetime.core.listings import DeadListing
 from duetime.core.steps.cancel import cancel
 from duetime.core.times import MINUTE
 from tests.aws.stored import a_store

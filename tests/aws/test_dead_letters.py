@@ -11,7 +11,8 @@ from duetime.aws.update_expressions import update
 from duetime.core import dead_letters as core
 from duetime.core.change import Change
 from duetime.core.lifecycle import Outcome, Status, Step
-from duetime.core.ports import DeadListing, TaskStore
+from duetime.core.listings import DeadListing
+from duetime.core.ports import TaskStore
 from duetime.core.retention import RETENTION
 from duetime.core.steps.discard import discard
 from duetime.core.steps.record import Failure, fail

@@ -7,7 +7,8 @@ import pytest
 
 from duetime.aws import soonest
 from duetime.core.lanes import Lane
-from duetime.core.ports import ListOrder, Page, TaskStore
+from duetime.core.listings import ListOrder, Page
+from duetime.core.ports import TaskStore
 from duetime.core.task import Task
 from duetime.core.times import HOUR, MINUTE, SECOND
 from duetime.core.wake_policy import LONGEST_HORIZON

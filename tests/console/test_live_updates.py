@@ -1,7 +1,9 @@
 """Pushes are hints: whatever happens to them, the screen shows what the API says."""
 
 import json
+import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -15,17 +17,17 @@ HANDLERS = Path(__file__).parent / "handlers"
 REREAD = 31_000  # milliseconds until what is on screen is read again, and a little more
 
 
-def open_list(page: Page, namespace: str) -> None:
+def open_list(page: Page, namespace: str, what: str = "tasks") -> None:
     """Opens a list and waits for its second read: the one that follows the subscription."""
     reads: list[str] = []
 
     def is_second(response: Response) -> bool:
-        if "/v1/tasks?" in response.url:
+        if f"/v1/{what}?" in response.url:
             reads.append(response.url)
         return len(reads) == 2
 
     with page.expect_response(is_second):
-        page.goto(f"/tasks?ns={namespace}")
+        page.goto(f"/{what}?ns={namespace}")
     expect(page.locator(".live")).to_have_text("Live")
 
 
@@ -237,3 +239,48 @@ def test_answer_to_an_older_filter_is_dropped(page: Page, runner: Runner):
 
     expect(page.locator("td.main a")).to_have_text(["quick-one"])
     expect(page).to_have_url("/tasks?q=quick&ns=typed")
+
+
+INVENTORY = {"type": "python", "handler": "shop.inventory"}
+
+
+def test_limits_follow_the_tasks_that_use_them(page: Page, runner: Runner):
+    runner.api.put("/limits/one?namespace=held", json={"concurrency": 1}).raise_for_status()
+    page.clock.set_fixed_time(datetime.now(UTC))  # so that nothing is read again after 30 s
+    page.goto("/limits?ns=held")
+    row = page.get_by_role("row", name=re.compile("^one"))
+    expect(row).to_contain_text("0/1")
+    expect(page.locator(".live")).to_have_text("Live")
+    fields = {"target": INVENTORY, "namespace": "held", "limits": [{"name": "one"}]}
+    ids = [runner.submit(**fields) for _ in range(2)]
+
+    expect(row).to_contain_text("1/1")
+    expect(row.locator("[data-label=Waiting]")).to_have_text("1")
+    for task_id in reversed(ids):
+        runner.api.delete(f"/tasks/{task_id}")
+    expect(row).to_contain_text("0/1")
+
+
+def test_limits_are_read_once_for_many_pushes(page: Page, runner: Runner):
+    sockets: list[WebSocketRoute] = []
+
+    def keep(socket: WebSocketRoute) -> None:
+        sockets.append(socket)
+        socket.connect_to_server()
+
+    page.route_web_socket("**/v1/live*", keep)
+    runner.api.put("/limits/one?namespace=older", json={"concurrency": 1}).raise_for_status()
+    page.clock.install()
+    open_list(page, "older", "limits")
+    page.clock.pause_at(page.evaluate("Date.now()") / 1_000 + 2)
+    reads: list[str] = []
+    page.on("request", lambda request: "/v1/limits?" in request.url and reads.append(request.url))
+    for number in range(10):
+        push(sockets[-1], f"01KA5V8Y3M000000000000000{number}", "EXPIRED", "2099-01-01T00:00:00Z")
+        page.clock.run_for(100)
+    assert reads == []
+    with page.expect_request("**/v1/limits?*"):
+        page.clock.run_for(2_000)
+    page.clock.run_for(5_000)
+
+    assert len(reads) == 1

@@ -1,5 +1,6 @@
 """The console of `duetime console`, and of a runner with a token: only the printed link lets in."""
 
+import json
 import os
 import re
 import signal
@@ -8,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 from playwright.sync_api import BrowserContext, Page, expect
@@ -15,6 +17,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from tests.running import PATIENCE, ROOT, Runner, free_port, until
 
 GREET = {"type": "python", "handler": "shop.greet"}
+HELLO = {"type": "python", "handler": "duetime.hello"}
 
 
 @contextmanager
@@ -79,7 +82,15 @@ def test_proxy_that_may_write_acts(page: Page, runner: Runner):
     assert runner.task(task_id)["status"] == "SUCCEEDED"
 
 
-def test_token_of_a_runner_is_asked_for(context: BrowserContext, tmp_path: Path):
+def run_with_token(command: list[str], token: str) -> Any:
+    """Runs a call as it is copied from the console; returns the JSON that it prints."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "DUETIME_TOKEN": token}
+    return json.loads(subprocess.check_output(command, env=environment, timeout=PATIENCE))
+
+
+def test_token_of_a_runner_is_asked_for_and_taken_by_calls_to_copy(
+    context: BrowserContext, tmp_path: Path
+):
     port = free_port()
     token = "a-token-of-the-runner"
     command = [sys.executable, "-m", "duetime", "local", "--no-demo", "--port", str(port)]
@@ -100,6 +111,16 @@ def test_token_of_a_runner_is_asked_for(context: BrowserContext, tmp_path: Path)
         page.get_by_role("button", name="Sign in").click()
         expect(page.get_by_text("No tasks yet")).to_be_visible()
         expect(page.locator(".live")).to_have_text("Live")
+        expect(page.get_by_text("The token is in DUETIME_TOKEN.")).to_be_visible()
+        page.goto(f"http://127.0.0.1:{port}/new?handler=duetime.hello")
+        call = page.get_by_role("region", name="The same call").locator("pre")
+        expect(call).to_contain_text("authorization: Bearer $DUETIME_TOKEN")
+        assert run_with_token(["sh", "-c", call.inner_text()], token)["target"] == HELLO
+        page.get_by_role("tab", name="Python").click()
+        expect(call).to_contain_text("# the token is in DUETIME_TOKEN")
+        source = call.inner_text().replace("print(", "import json\nprint(json.dumps(") + ")"
+        assert run_with_token([sys.executable, "-c", source], token)["target"] == HELLO
+        assert token not in page.content()
         page.close()
     finally:
         child.send_signal(signal.SIGINT)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from duetime.core.change import Answer, Applied, Change, Expect, Refused
 from duetime.core.codec import to_json
 from duetime.core.lifecycle import TRANSITIONS, Outcome, Status, Step, sources
-from duetime.core.ports import DeadListing
+from duetime.core.listings import DeadListing
 from duetime.core.suspension import Suspension, WaitsFor
 from duetime.core.task import Attempt, Task, TaskError
 from duetime.core.wakes import WakeKind

@@ -6,7 +6,8 @@ import pytest
 
 from duetime.core.child_ids import call_of, child_id
 from duetime.core.ids import created_at, new_id
-from duetime.core.ports import Listing, TaskStore
+from duetime.core.listings import Listing
+from duetime.core.ports import TaskStore
 from duetime.core.task import Task
 from duetime.core.times import DAY, HOUR
 from tests.factories import NOW, a_listing, a_spec, a_task

@@ -8,7 +8,8 @@ import pytest
 from duetime.core import dead_letters as module
 from duetime.core.delivery import delivery_of
 from duetime.core.lifecycle import Outcome, Status
-from duetime.core.ports import DeadListing, TaskStore
+from duetime.core.listings import DeadListing
+from duetime.core.ports import TaskStore
 from duetime.core.retry import RetryPolicy
 from duetime.core.steps.discard import discard
 from duetime.core.steps.lease import lease

@@ -10,8 +10,9 @@ from duetime.core.change import Applied
 from duetime.core.ids import new_id
 from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import TO_START, Status
+from duetime.core.listings import ListOrder
 from duetime.core.occurrence import Occurrence
-from duetime.core.ports import ListOrder, TaskStore
+from duetime.core.ports import TaskStore
 from duetime.core.steps.cancel import cancel
 from duetime.core.steps.defer import Deferral, defer
 from duetime.core.task import Attempt, Promotion, Task, TaskError

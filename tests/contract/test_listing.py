@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from duetime.core.lifecycle import Status
-from duetime.core.ports import Listing, TaskStore
+from duetime.core.listings import Listing
+from duetime.core.ports import TaskStore
 from duetime.core.task import Task
 from duetime.core.times import DAY, HOUR, MINUTE
 from tests.factories import NOW, a_listing, a_spec, a_task, an_id

@@ -7,8 +7,9 @@ import pytest
 
 from duetime.core.change import Applied, Refused
 from duetime.core.lifecycle import Outcome, Status
+from duetime.core.listings import EndedListing
 from duetime.core.occurrence import Occurrence
-from duetime.core.ports import EndedListing, Reservation, TaskStore
+from duetime.core.ports import Reservation, TaskStore
 from duetime.core.retention import KEY_LIFE, LEDGER_RETENTION
 from duetime.core.steps.record import Failure, fail, succeed
 from duetime.core.steps.remove import Removal

@@ -7,7 +7,8 @@ import pytest
 from duetime.core.change import Applied, Change, Expect, Refused
 from duetime.core.forecast import DueSpan
 from duetime.core.lifecycle import Status, Step
-from duetime.core.ports import DeadListing, EndedListing, ListOrder, TaskStore
+from duetime.core.listings import DeadListing, EndedListing, ListOrder
+from duetime.core.ports import TaskStore
 from duetime.core.step_ref import StepRef
 from duetime.core.steps.remove import Removal
 from duetime.core.suspension import Suspension, WaitsFor

@@ -138,7 +138,7 @@ def check(player: SchedulePlayer, scenario: ScheduleScenario) -> None:
 
 
 def _everything() -> Any:
-    from duetime.core.ports import Listing
+    from duetime.core.listings import Listing
 
     return Listing(limit=100)
 

@@ -11,7 +11,7 @@ import pytest
 from duetime.aws import clients
 from duetime.aws.provision import ensure_resources
 from duetime.core.lifecycle import Status
-from duetime.core.ports import Listing
+from duetime.core.listings import Listing
 from duetime.core.task import Task
 from duetime.core.task_filter import TaskFilter
 from duetime.core.times import MINUTE

@@ -12,7 +12,7 @@ from duetime.aws.provision import ensure_resources
 from duetime.core.codec import to_json
 from duetime.core.large_texts import large_texts_of, references_of
 from duetime.core.lifecycle import Status
-from duetime.core.ports import Listing
+from duetime.core.listings import Listing
 from duetime.core.results import SIZE_LIMIT
 from duetime.core.task import Task
 from duetime.core.times import MINUTE

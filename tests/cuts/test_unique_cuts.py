@@ -9,7 +9,7 @@ from duetime.aws import clients
 from duetime.aws.provision import ensure_resources
 from duetime.core.ids import new_id
 from duetime.core.lifecycle import Status
-from duetime.core.ports import Listing
+from duetime.core.listings import Listing
 from duetime.core.retry import RetryPolicy
 from duetime.core.times import HOUR
 from duetime.core.unique import OnConflict, Unique

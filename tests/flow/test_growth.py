@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from duetime.core.lifecycle import Status
-from duetime.core.ports import DeadListing, Listing
+from duetime.core.listings import DeadListing, Listing
 from duetime.core.retry import RetryPolicy
 from duetime.core.times import DAY, HOUR, MINUTE
 from duetime.core.wakes import minute_of, shard_of

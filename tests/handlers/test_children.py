@@ -29,7 +29,7 @@ from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import Status
 from duetime.core.limits.definition import Limit, LimitUse
 from duetime.core.limits.ports import RECENT
-from duetime.core.ports import Listing
+from duetime.core.listings import Listing
 from duetime.core.quotas import Grant, Quota, Quotas
 from duetime.core.task import Task
 from duetime.core.task_filter import TaskFilter
@@ -626,7 +626,8 @@ import duetime
 from duetime.executor.executor import Executor
 from duetime.executor.targets.python import run_handler
 from duetime.core.lanes import Queue
-from duetime.core.ports import Listing, Ports
+from duetime.core.ports import Ports
+from duetime.core.listings import Listing
 from duetime.core.wake_policy import WakePolicy
 from duetime.engine.clock import SystemClock, SystemRandom
 from duetime.engine.submission import Submission, TaskRequest

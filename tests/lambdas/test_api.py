@@ -285,6 +285,7 @@ def test_token_may_do_what_its_scopes_say(deployment: Deployment, monkeypatch: p
     assert deployment.ask(from_token("openid", reading("/v1/tasks")))[0] == 403
     status, me = deployment.ask(from_token("duetime/read", reading("/v1/me")))
     assert (status, me["actor"], me["rights"]) == (200, "client-7", ["read"])
+    assert me["authorization"] == "token"
 
 
 def test_identity_has_the_rights_that_the_gateway_gives_it(
@@ -298,6 +299,7 @@ def test_identity_has_the_rights_that_the_gateway_gives_it(
     _, me = deployment.ask(event | {"requestContext": context})
 
     assert (me["actor"], me["rights"], me["stage"]) == (arn, ["read", "operate"], "prod")
+    assert me["authorization"] == "signature"
 
 
 def test_deployed_api_describes_the_handlers_of_its_manifest(

@@ -11,7 +11,7 @@ import pytest
 from duetime.api.http import BODY_LIMIT, Problem, Request, Response
 from duetime.core.errors import DuetimeError
 from duetime.local.asgi import API_THREADS, asgi_app, is_foreign
-from duetime.local.supervisor import ThreadPool
+from duetime.supervised_threads import ThreadPool
 
 URL = "http://127.0.0.1:8080"
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from duetime import supervised_threads
 from duetime.core.errors import DuetimeError, Unavailable
 from duetime.core.lanes import Lane, Queue
 from duetime.core.shares import Shares, Weights
 from duetime.core.times import SECOND
 from duetime.local import event_pump as pump_module
-from duetime.local import supervisor
 from duetime.local.event_pump import Pump
 from duetime.local.lane_sources import PolledLanes
 from duetime.scanner.report import TickReport
@@ -24,7 +24,7 @@ PATIENCE = 60  # seconds: a test that waits so long has failed
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(supervisor, "FIRST_RESTART_PAUSE", 0.001)
+    monkeypatch.setattr(supervised_threads, "FIRST_RESTART_PAUSE", 0.001)
 
 
 @pytest.fixture

@@ -11,8 +11,9 @@ import pytest
 
 from duetime.core.errors import Unavailable
 from duetime.core.lifecycle import Status
+from duetime.core.listings import EndedListing
 from duetime.core.occurrence import Occurrence
-from duetime.core.ports import EndedListing, Ports, Reservation
+from duetime.core.ports import Ports, Reservation
 from duetime.core.steps.remove import Removal
 from duetime.core.task import Attempt, Task
 from duetime.core.times import DAY, HOUR

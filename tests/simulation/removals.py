@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 from duetime.core.errors import Unavailable
-from duetime.core.ports import DeadListing, EndedListing, Ports
+from duetime.core.listings import DeadListing, EndedListing
+from duetime.core.ports import Ports
 from duetime.core.task import WORKFLOW, Task
 from duetime.core.times import HOUR, SECOND, Millis
 from duetime.engine import removal

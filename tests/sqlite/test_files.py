@@ -13,7 +13,7 @@ import pytest
 
 from duetime.core.change import Applied, Unknown
 from duetime.core.errors import DataInUse, DuetimeError, StoreLost
-from duetime.core.ports import Listing
+from duetime.core.listings import Listing
 from duetime.sqlite import files
 from duetime.sqlite.task_store import SqliteTaskStore
 from tests.factories import a_task

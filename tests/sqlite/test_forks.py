@@ -10,7 +10,7 @@ import pytest
 
 from duetime.core.change import Applied
 from duetime.core.errors import DataInUse
-from duetime.core.ports import Listing
+from duetime.core.listings import Listing
 from duetime.sqlite.task_store import SqliteTaskStore
 from tests.factories import a_task
 from tests.sqlite.test_files import elsewhere, open_and_close

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from duetime.core.lifecycle import Status
-from duetime.core.ports import ListOrder
+from duetime.core.listings import ListOrder
 from duetime.core.task import Task
 from duetime.core.times import HOUR
 from duetime.sqlite import listing as module

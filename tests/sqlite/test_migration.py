@@ -17,7 +17,8 @@ from duetime.core.errors import DuetimeError
 from duetime.core.lanes import Lane
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.limits.definition import Limit
-from duetime.core.ports import DeadListing, EndedListing, Reservation, UniqueKey
+from duetime.core.listings import DeadListing, EndedListing
+from duetime.core.ports import Reservation, UniqueKey
 from duetime.core.schedules.ports import ScheduleListing, ScheduleStore
 from duetime.core.schedules.schedule import Schedule, ScheduleStatus
 from duetime.core.stats.counts import Counts, LaneCounts

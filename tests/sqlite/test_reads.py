@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from duetime.core.errors import Corrupt, StoreLost, Unavailable
-from duetime.core.ports import Listing
+from duetime.core.listings import Listing
 from duetime.core.wakes import minute_of, shard_of
 from duetime.sqlite.task_store import SqliteTaskStore
 from tests.factories import WAKE_POLICY, a_task

@@ -13,7 +13,7 @@ from duetime.core.dead_letters import Death
 from duetime.core.errors import Corrupt
 from duetime.core.events import StatusChange
 from duetime.core.lifecycle import Outcome, Status
-from duetime.core.ports import DeadListing
+from duetime.core.listings import DeadListing
 from duetime.core.steps.cancel import cancel
 from duetime.core.steps.claim import claim
 from duetime.core.steps.defer import Deferral, defer

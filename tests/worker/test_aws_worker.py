@@ -15,7 +15,7 @@ from moto.server import ThreadedMotoServer
 
 from duetime.aws import clients
 from duetime.aws.backend import Adapters, aws_adapters
-from duetime.aws.provision import ensure_resources
+from duetime.aws.provision import SHARDS, TABLE, ensure_resources
 from duetime.aws.worker_store import DynamoWorkerStore
 from duetime.core.lifecycle import Outcome, Status
 from duetime.core.retention import RETENTION
@@ -23,7 +23,6 @@ from duetime.core.retry import RetryPolicy
 from duetime.core.steps.submit import submit
 from duetime.core.task import Task
 from duetime.engine.enqueue import enqueue
-from duetime.local.backends import MOTO_SHARDS, TABLE
 from tests.factories import a_spec
 
 ROOT = Path(__file__).parents[2]
@@ -49,7 +48,7 @@ class Deployment:
         self.adapters: Adapters = aws_adapters(
             table=TABLE,
             queues=queues,
-            shards=MOTO_SHARDS,
+            shards=SHARDS,
             retention=RETENTION,
             dynamodb=dynamodb,
             sqs=sqs,

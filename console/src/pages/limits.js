@@ -2,7 +2,7 @@
 import { html } from '../vendor/preact.js';
 import { put, remove } from '../api.js';
 import { count } from '../format.js';
-import { may } from '../live.js';
+import { may, useLiveReads } from '../live.js';
 import { confirm } from '../parts/confirm.js';
 import { ListTable, useList } from '../parts/list.js';
 import { Empty } from '../parts/notes.js';
@@ -14,6 +14,7 @@ import { namespace } from '../state.js';
 import { now } from '../clock.js';
 import { relative, Time } from '../zone.js';
 
+const SETTLE = 2_000; // ms: any task of the namespace may hold a limit
 const keyOf = (limit) => `${limit.namespace}/${limit.name}`;
 
 const COLUMNS = [
@@ -28,6 +29,7 @@ const COLUMNS = [
 export function Limits() {
   const key = query.value.get('key') ?? '';
   const list = useList('limits', { namespace: namespace.value, key, limit: 100 }, keyOf);
+  useLiveReads({ topic: 'tasks', filter: namespace.value === '*' ? {} : { namespace: namespace.value } }, list.read.reload, SETTLE);
   const editable = may('operate');
   const actions = { id: 'actions', head: html`<span class="unseen">Actions</span>`, label: '', class: 'end bare', cell: (limit) => html`<${Actions} limit=${limit} reload=${list.read.reload} />` };
   const create = () => edit(null, list.read.reload);

@@ -1,8 +1,8 @@
 /** One run of a workflow: which step holds up the rest, and what to run again. */
-import { html, useEffect, useMemo } from '../vendor/preact.js';
+import { html } from '../vendor/preact.js';
 import { post, remove } from '../api.js';
 import { counted } from '../format.js';
-import { may, useLive } from '../live.js';
+import { may, useLiveReads } from '../live.js';
 import { after, FAILED, holdups } from '../models/run_steps.js';
 import { confirm } from '../parts/confirm.js';
 import { CopyButton } from '../parts/copy.js';
@@ -24,23 +24,11 @@ const NARROW = matchMedia('(max-width: 720px)');
 
 export function Run({ id }) {
   const read = useRead(`runs/${id}`, {}, { load: getWithSource });
-  const soon = useSoon(read.reload);
-  useLive({ topic: 'tasks', filter: { run_id: id } }, soon);
+  useLiveReads({ topic: 'tasks', filter: { run_id: id } }, read.reload, SETTLE);
   return html`<${Loaded} read=${read}>${(run) => html`<${Shown} run=${run} reload=${read.reload} />`}</${Loaded}>`;
 }
 
 const over = ({ status }) => ['SUCCEEDED', 'FAILED', 'CANCELLED'].includes(status);
-
-/** Returns what calls `action` once for many calls. */
-function useSoon(action) {
-  const timer = useMemo(() => ({ id: null, action }), []);
-  timer.action = action;
-  useEffect(() => () => clearTimeout(timer.id), []);
-  return () => {
-    clearTimeout(timer.id);
-    timer.id = setTimeout(() => timer.action(), SETTLE);
-  };
-}
 
 function Shown({ run, reload }) {
   const view = query.value.get('view') ?? (NARROW.matches ? 'list' : 'graph');

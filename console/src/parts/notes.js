@@ -1,12 +1,13 @@
 /** What stands in for rows: nothing yet, nothing found, still loading, refused. */
-import { command as ofThisApi } from '../address.js';
+import { authorization, command as ofThisApi } from '../address.js';
 import { html } from '../vendor/preact.js';
 import { Command } from './copy.js';
 import { Icon } from './icon.js';
 
 /** An empty state says what to type. `alone`: there is nothing else on the page. @param {{title: string, command?: string, alone?: boolean, children?: any}} props */
 export function Empty({ title, command, alone = false, children }) {
-  return html`<div class="empty">${alone ? html`<h1>${title}</h1>` : html`<p class="empty-title">${title}</p>`}${children && html`<div>${children}</div>`}${command && html`<${Command} text=${ofThisApi(command)} />`}</div>`;
+  return html`<div class="empty">${alone ? html`<h1>${title}</h1>` : html`<p class="empty-title">${title}</p>`}${children && html`<div>${children}</div>`}
+    ${command && html`<${Command} text=${ofThisApi(command)} />`}${command?.startsWith('duetime ') && authorization.value === 'token' && html`<p class="hint">The token is in <code>DUETIME_TOKEN</code>.</p>`}</div>`;
 }
 
 /** Why something could not be read, with the fields that the API names. */

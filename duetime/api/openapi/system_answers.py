@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field
 
-from duetime.api.callers import Right
+from duetime.api.callers import Authorization, Right
 from duetime.api.openapi.answers import AnswerModel, QueueName, Time
 from duetime.core.lifecycle import Status
 from duetime.core.stuck import Why
@@ -17,6 +17,8 @@ class Me(AnswerModel):
     """The name that the authorization gives the caller; null without one."""
     rights: list[Right]
     """What the caller may do."""
+    authorization: Authorization | None
+    """What a call needs: a `signature` of AWS, a bearer `token`, or nothing."""
     features: list[str]
     """Parts that another deployment may lack, such as `live`."""
     stage: str | None

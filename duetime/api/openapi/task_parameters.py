@@ -6,7 +6,7 @@ from duetime.api.task_list import Fields
 from duetime.core.allowed_targets import TARGET_TYPES
 from duetime.core.ids import LENGTH
 from duetime.core.lifecycle import Status
-from duetime.core.ports import ListOrder
+from duetime.core.listings import ListOrder
 from duetime.core.task_query import MAX_ERROR_TYPE, MAX_QUERY
 
 _WORD = "[A-Za-z0-9._:-]{1,128}"

@@ -33,6 +33,7 @@ class Parent:
         self._answers: SimpleQueue[Answer] = SimpleQueue()
         self._asked = 0
         self._lock = Lock()
+        self._ended = False
 
     def renew(self, progress: Progress | None) -> None:
         self._ask(Renewal(progress=progress))
@@ -55,6 +56,8 @@ class Parent:
 
     def _ask(self, request: Request) -> Any:
         with self._lock:
+            if self._ended:
+                raise RuntimeError("the attempt has ended")
             self._asked += 1
             self._pipe.send(Question(number=self._asked, request=request))
             answer = self._answers.get()
@@ -69,6 +72,11 @@ class Parent:
     def answered(self, answer: Answer) -> None:
         """Called by the thread that listens to the executor."""
         self._answers.put(answer)
+
+    def end(self) -> None:
+        """Refuse questions from now on: what has kept the context of an ended attempt must not ask
+        for the next one."""
+        self._ended = True
 
     def report(self, outcome: Any) -> None:
         with self._lock:

@@ -1,4 +1,4 @@
-"""The executor's side of an isolated handler: it runs in a fork of a template.
+"""The executor's side of an isolated handler: it runs in a fork of a template, which is used again.
 
 The pipe has a descriptor of its own, so the handler's stdout and stderr stay as they are.
 """
@@ -14,6 +14,7 @@ from duetime.executor.failures import FailedElsewhere
 from duetime.executor.isolation.answers import answer
 from duetime.executor.isolation.protocol import (
     PROCESS_RETRY_DELAY,
+    EndedIdle,
     Failed,
     RunRequest,
     StopNotice,
@@ -32,11 +33,14 @@ OUT_OF_RESOURCES = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
 
 
 def run_in_child(handler: Handler[..., Any], task: Task, control: RunControl) -> Any:
-    template = _take_template()
-    try:
-        outcome = _run(template, handler, task, control)
-    finally:
-        TEMPLATES.give_back(template)
+    request = _request(handler, task, control)
+    outcome = None
+    while outcome is None:
+        template = _take_template()
+        try:
+            outcome = _run(template, request, control)
+        finally:
+            TEMPLATES.give_back(template)
     if isinstance(outcome, Failed):
         raise FailedElsewhere(outcome.failure)
     return None if outcome.result is None else Encoded(outcome.result)
@@ -52,17 +56,16 @@ def _take_template() -> Template:
         raise Snooze(PROCESS_RETRY_DELAY, f"no child could be started: {error}") from None
 
 
-def _run(
-    template: Template, handler: Handler[..., Any], task: Task, control: RunControl
-) -> Succeeded | Failed:
-    """Returns the outcome once the fork and what it has started have ended."""
+def _run(template: Template, request: RunRequest, control: RunControl) -> Succeeded | Failed | None:
+    """Returns the outcome, once what the attempt has started has ended, and its process, unless
+    that is kept for the next attempt. None if the attempt has not begun here."""
     fork = None
     try:
         with control.interrupt.stopping_with(template.kill):
-            fork = template.fork()
-            fork.send(_request(handler, task, control))
-            outcome = _serve(fork, control)
-            fork.exit_code()
+            fork = template.take_fork(fresh=not request.keep)
+            outcome = _serve(fork, request, control) if fork is not None else None
+            if fork is not None:
+                _keep_or_end(template, fork, outcome, control)
         return outcome
     except ChildGone:
         if control.interrupt.triggered:
@@ -70,8 +73,20 @@ def _run(
         reason = how_it_ended(fork.exit_code() if fork else template.process.wait(1))
         raise TargetFailed("ChildDied", reason) from None
     finally:
-        if fork is not None:
+        if fork is not None and fork is not template.kept:
             fork.close()
+
+
+def _keep_or_end(
+    template: Template, fork: Fork, outcome: Succeeded | Failed | None, control: RunControl
+) -> None:
+    """The process of an attempt that was asked to stop is not used again."""
+    if outcome is None or not outcome.kept:
+        fork.exit_code()
+    elif control.reason is None:
+        template.kept = fork
+    else:
+        fork.dismiss()
 
 
 def _request(handler: Handler[..., Any], task: Task, control: RunControl) -> RunRequest:
@@ -81,10 +96,14 @@ def _request(handler: Handler[..., Any], task: Task, control: RunControl) -> Run
         task=task,
         previous=control.context.previous,
         trace=control.trace,
+        keep=handler.isolated != "fresh",
     )
 
 
-def _serve(fork: Fork, control: RunControl) -> Succeeded | Failed:
+def _serve(fork: Fork, request: RunRequest, control: RunControl) -> Succeeded | Failed | None:
+    """Returns None if the fork, which was kept, has ended before it got the request. Raises
+    ChildGone."""
+    fork.send(request)
     sent = None
     while True:
         if control.reason != sent:
@@ -93,6 +112,8 @@ def _serve(fork: Fork, control: RunControl) -> Succeeded | Failed:
         match fork.receive():
             case Succeeded() | Failed() as outcome:
                 return outcome
+            case EndedIdle():
+                return None
             case None:
                 continue
             case question:

@@ -27,17 +27,19 @@ class Setup:
     sources: tuple[KeptModule, ...]  # what the child imports instead of the files
     logs: LogSettings | None  # how the executor logs, if the child is to log the same way
     modules: tuple[str, ...]  # that it imports beforehand, if its forks can share them
+    idle_timeout: float  # seconds that a fork waits for its next attempt
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class RunRequest:
-    """The first message to a fork."""
+    """To a fork, for each attempt."""
 
     module: str
     name: str
     task: Task
     previous: Previous | None  # read beforehand
     trace: str | None = None  # the context of the attempt's span
+    keep: bool = False  # the process may run another attempt after this one
 
 
 @value(frozen=True, kw_only=True, slots=True)
@@ -99,8 +101,15 @@ class Question:
 @value(frozen=True, kw_only=True, slots=True)
 class Succeeded:
     result: str | None  # JSON: the executor need not know the classes of the handler
+    kept: bool = False  # the process waits for another attempt
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class Failed:
     failure: Failure
+    kept: bool = False
+
+
+class EndedIdle:
+    """The last message of a process that was kept for long without an attempt. It has not begun
+    the one whose request may be on its way."""

@@ -1,7 +1,8 @@
-"""A template of isolated handlers, and one attempt in a fork of it, as the executor sees them."""
+"""A template of isolated handlers, and a fork of it that runs them, as the executor sees them."""
 
 import os
 import pickle
+import select
 import socket
 import sys
 from collections.abc import Sequence
@@ -17,7 +18,8 @@ from duetime.handlers import sources
 from duetime.logs import formatting as log_lines
 
 MODULE = "duetime.executor.isolation"
-POLL_INTERVAL = 0.1  # seconds between two checks whether the handler should stop
+POLL_INTERVAL = 100  # milliseconds between two checks whether the handler should stop
+IDLE_TIMEOUT = 10.0  # seconds that a fork waits for its next attempt
 EXIT_TIMEOUT = 1.0  # seconds for a fork to end by itself after it has sent its outcome
 CLEAN_UP_TIMEOUT = 6.0  # seconds for the template to end what a fork has left behind
 
@@ -27,12 +29,14 @@ class ChildGone(Exception):
 
 
 class Template:
-    """A process, which lives for many attempts. It runs one at a time."""
+    """A process, which lives for many attempts. It has one fork at a time, which runs one attempt
+    at a time. `kept` is the fork that waits for its next attempt."""
 
     def __init__(self, modules: Sequence[str] = ()) -> None:
         self.sources = sources.kept()
         self.used_at = monotonic()
         self.usable = True
+        self.kept: Fork | None = None
         self._status: int | None = None  # of the fork that has ended
         with ExitStack() as opened:
             self._control, theirs = socket.socketpair()
@@ -50,18 +54,33 @@ class Template:
             sources=self.sources,
             logs=log_lines.installed(),
             modules=tuple(modules),
+            idle_timeout=IDLE_TIMEOUT,
         )
         try:
             self._control.sendall(pickle.dumps(setup))
         except OSError:
             self.usable = False
 
+    def control(self) -> list[int]:
+        """Returns the descriptor over which the template says that its fork has ended."""
+        return [self._control.fileno()] if self._control.fileno() >= 0 else []
+
     def descriptors(self) -> list[int]:
-        ends = [self._control.fileno()] if self._control.fileno() >= 0 else []
-        return [*ends, *self.process.descriptors()]
+        return [*self.control(), *self.process.descriptors()]
+
+    def take_fork(self, *, fresh: bool) -> "Fork | None":
+        """Returns the fork that waits for an attempt, or a new one if there is none, if it has
+        ended, or if the attempt needs a `fresh` one. None if the template cannot be used. Raises
+        ChildGone."""
+        fork, self.kept = self.kept, None
+        if fork is not None:
+            if not fresh and self.wait_for_end(0) is None:
+                return fork
+            fork.dismiss()
+        return self.fork() if self.usable else None
 
     def fork(self) -> "Fork":
-        """Raises ChildGone."""
+        """Raises ChildGone. There must be no other fork."""
         ours, theirs = Pipe()
         try:
             with theirs:
@@ -99,34 +118,46 @@ class Template:
         self.process.kill()
 
     def close(self) -> None:
+        """End the template. A fork that waits for an attempt ends by itself, if it does so soon."""
+        if self.kept is not None:
+            fork, self.kept = self.kept, None
+            fork.dismiss()
         self.usable = False
         self.process.close()
         self._control.close()
 
 
 class Fork:
-    """One attempt."""
+    """A process that runs attempts, one after another."""
 
     def __init__(self, template: Template, pipe: "Connection[Any, Any]") -> None:
         self._template = template
         self._pipe = pipe
+        self._arrivals = select.poll()
+        for end in (pipe.fileno(), *template.control()):
+            self._arrivals.register(end, select.POLLIN)
         keep_from_children(self)
 
     def descriptors(self) -> list[int]:
         return [] if self._pipe.closed else [self._pipe.fileno()]
 
     def send(self, message: RunRequest | StopNotice) -> None:
+        """Raises ChildGone. The last messages of a fork that has ended can still be received."""
         try:
             self._pipe.send(message)
+        except (BrokenPipeError, ConnectionResetError):
+            return
         except OSError:
             raise ChildGone from None
 
     def receive(self) -> Any:
         """Returns None if no message comes for POLL_INTERVAL."""
         try:
+            if any(end == self._pipe.fileno() for end, _ in self._arrivals.poll(POLL_INTERVAL)):
+                return self._pipe.recv()
             # A fork of the handler may hold the other end of the pipe, so EOF is not enough.
             ended = self._template.process.poll() is not None or self._ended()
-            if self._pipe.poll(0 if ended else POLL_INTERVAL):
+            if ended and self._pipe.poll(0):
                 return self._pipe.recv()
         except (EOFError, OSError):
             raise ChildGone from None
@@ -144,6 +175,13 @@ class Fork:
         except ChildGone:
             return self._template.process.wait(EXIT_TIMEOUT)
         return None if status is None else os.waitstatus_to_exitcode(status)
+
+    def dismiss(self) -> None:
+        """End a fork that waits for an attempt. A template whose fork has not ended soon is not
+        used again."""
+        self._pipe.close()
+        self.exit_code()
+        self.close()
 
     def close(self) -> None:
         """A template whose fork has not ended is not used again."""
