@@ -37,8 +37,9 @@ def test_page_of_a_run_shows_a_step_as_it_ends(runner: Runner, page: Page) -> No
 
     page.on("websocket", listen)
     page.goto(f"/runs/{run}")
-    while not asked & subscribed:  # what ended before that would be read, and not pushed
+    while not asked & subscribed:
         page.wait_for_timeout(20)
+    page.wait_for_load_state("networkidle")  # it has read the run: what comes now is pushed
     expect(page.get_by_role("button", name="Live")).to_be_visible()
     graph = page.get_by_role("group", name=f"Steps of {run}")
     expect(graph.get_by_role("link").first).to_contain_text("Waiting")
@@ -49,4 +50,6 @@ def test_page_of_a_run_shows_a_step_as_it_ends(runner: Runner, page: Page) -> No
 
     expect(graph.get_by_role("link").last).to_contain_text("Succeeded")
     expect(page.get_by_text("2 of 2 steps")).to_be_visible()
+    while not changed:  # the last push may be under way
+        page.wait_for_timeout(20)
     assert set(changed) == {run}
