@@ -4,7 +4,6 @@ import logging
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
-from math import ceil
 
 from duetime.core.change import Answer, Applied, Change, Unknown, Unreadable
 from duetime.core.delivery import delivery_of
@@ -20,15 +19,11 @@ from duetime.core.times import Millis
 from duetime.core.value import value
 from duetime.core.wakes import Wake, WakeKind
 from duetime.engine.enqueue import enqueue
+from duetime.scanner.backed_up_lanes import BackedUpLanes
 from duetime.scanner.pacing import Pacer, due_at
 
 log = logging.getLogger(__name__)
 
-BACKED_UP = 1_000  # a lane with fewer ready messages never counts as backed up
-TAKEN_PER_MINUTE = 10 * 60  # messages by one executor: batches of ten that take about a second
-TICKS_BEFORE_TRICKLE = 5  # ticks in a row that add no overdue task to a backed-up lane
-TRICKLE = 0.1  # the share of the pace that enters the lane after that
-NO_LIMITS: Mapping[Lane, int] = {}
 ROW_IDS = {  # as log records name them
     WakeKind.SCHEDULE: "schedule_id",
     WakeKind.LINE: "line_id",
@@ -56,24 +51,16 @@ class Dispatched:
 
 @value()
 class Dispatcher:
-    """Processes the wakes of one tick. It reads the depth of a lane once, and only when needed.
-
-    Attributes:
-        executors: How many executors of each lane run at the same time, where that is known.
-        was_backed_up: For how many ticks in a row each lane was backed up before this one."""
+    """Processes the wakes of one tick."""
 
     ports: Ports
     pacer: Pacer
-    executors: Mapping[Lane, int] = field(default_factory=dict)
-    was_backed_up: Mapping[str, int] = field(default_factory=dict)
-    _ready: dict[Queue, int] = field(default_factory=dict)
-    _refused: Counter[Queue] = field(default_factory=Counter)
+    backed_up: BackedUpLanes
     _queues: Mapping[str, Queue] = field(default_factory=dict)  # of the overdue tasks of a batch
 
     def admits(self, found: Wake) -> bool:
-        """Whether the tick may process this wake now. Overdue work waits for a slot, and a lane
-        that cannot keep up gets none. After some ticks it gets a trickle: the count of SQS lags,
-        and a wrong count must not hold work back for ever."""
+        """Whether the tick may process this wake now. Overdue work waits for a slot, and does not
+        enter a lane that is backed up."""
         if found.kind in KINDS_NOT_PACED:
             return True
         if not self.pacer.overdue(self._due_at(found)):
@@ -81,10 +68,9 @@ class Dispatcher:
         queue = self._queue(found)
         if self.pacer.used_up(queue):
             return False
-        if found.kind is WakeKind.WATCH or not self._backed_up(queue):
+        if found.kind is WakeKind.WATCH:
             return True
-        self._refused[queue] += 1
-        return self._refused[queue] <= self._trickle(queue)
+        return self.backed_up.admit(queue, self.pacer.slots_a_tick)
 
     def find_pools(self, wakes: Sequence[Wake]) -> None:
         """Reads the pools of overdue tasks, before they are admitted and claimed: the queues of a
@@ -97,12 +83,6 @@ class Dispatcher:
         except Corrupt:
             found = {}  # the claim finds the bad row
         self._queues = {task_id: task.queue for task_id, task in found.items()}
-
-    def backed_up(self) -> dict[str, int]:
-        """Returns `was_backed_up` of the next tick: the queues that had overdue work, and no room
-        for it."""
-        names = map(str, self._refused)
-        return {name: self.was_backed_up.get(name, 0) + 1 for name in names}
 
     def claim(self, wakes: Sequence[Wake]) -> Dispatched:
         """Claim tasks that are due within the horizon, and send them. The slot of a lost claim
@@ -169,9 +149,11 @@ class Dispatcher:
 
     def watch_lines(self, wakes: Sequence[Wake]) -> Dispatched:
         """Check lines in which tasks wait for a slot."""
+        if not self.ports.slots:
+            return Dispatched(watched=len(wakes))
         from duetime.engine.lines import watch_lines
 
-        sent = watch_lines(self.ports, wakes, self._backed_up) if self.ports.slots else 0
+        sent = watch_lines(self.ports, wakes, self.backed_up.__contains__)
         return Dispatched(watched=len(wakes), sent=sent)
 
     def materialise(self, wakes: Sequence[Wake]) -> Dispatched:
@@ -295,7 +277,7 @@ class Dispatcher:
             return verdict
         if not waits:  # it has its place, and waits in its lane
             task = replace(task, held=None)
-        crowded = _waits_in_lane(task) and self._backed_up(task.queue)
+        crowded = _waits_in_lane(task) and task.queue in self.backed_up
         draw = self.ports.chance.draw()
         return check_wake(self.ports.wake_policy, task, now=now, draw=draw, backed_up=crowded)
 
@@ -331,17 +313,6 @@ class Dispatcher:
 
     def _is_overdue_task(self, found: Wake) -> bool:
         return found.kind is WakeKind.DISPATCH and self.pacer.overdue(self._due_at(found))
-
-    def _backed_up(self, queue: Queue) -> bool:
-        if queue not in self._ready:
-            self._ready[queue] = self.ports.lanes.depth(queue).ready
-        at_once = self.executors.get(queue.lane, 0) if queue.pool is None else 0
-        return self._ready[queue] > max(BACKED_UP, at_once * TAKEN_PER_MINUTE)
-
-    def _trickle(self, queue: Queue) -> int:
-        """Returns how many overdue tasks this tick adds to a queue that is backed up."""
-        patient = self.was_backed_up.get(str(queue), 0) < TICKS_BEFORE_TRICKLE
-        return 0 if patient else ceil(self.pacer.slots_a_tick * TRICKLE)
 
     def _keep_attempt(self, task: Task, step: Step) -> None:
         """An executor that died right after its lease may not have kept the previous attempt."""

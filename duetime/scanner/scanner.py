@@ -12,7 +12,8 @@ from duetime.core.lanes import Lane
 from duetime.core.ports import Chain, CursorStore, Ports, Shards, SliceState
 from duetime.core.times import Millis
 from duetime.core.wakes import Wake, WakeKind
-from duetime.scanner.dispatch import NO_LIMITS, Dispatched, Dispatcher
+from duetime.scanner.backed_up_lanes import NO_LIMITS, BackedUpLanes
+from duetime.scanner.dispatch import Dispatched, Dispatcher
 from duetime.scanner.pacing import CATCH_UP, Pacer
 from duetime.scanner.report import TickReport
 from duetime.scanner.tick_chain import expected_within, must_yield
@@ -76,7 +77,8 @@ class Scanner:
         start = starting_points(self._cursors, state.cursors, mine, shards, now)
         windows = [window(shard, start[shard], now=now, horizon=horizon) for shard in mine]
         pacer = Pacer(state.paced, rate=self._catch_up / slices, now=now)
-        dispatcher = Dispatcher(self._ports, pacer, self._executors, state.backed_up)
+        backed_up = BackedUpLanes(self._ports.lanes, self._executors, state.backed_up)
+        dispatcher = Dispatcher(self._ports, pacer, backed_up)
         index = read_index(self._ports.store)
         tick = _Tick(dispatcher, index, now=now, until=until)
         near = read_near(index, windows, pacer, now=now, horizon=horizon)
@@ -97,7 +99,7 @@ class Scanner:
             swept=swept,
             paced=pacer.ends(),
             ticked_at=now,
-            backed_up=dispatcher.backed_up(),
+            backed_up=backed_up.after_tick(),
             chain=chain,
         )
         report.saved = self._cursors.save(slice_number, after)

@@ -4,7 +4,7 @@ from duetime.core.lanes import Lane, Queue
 from duetime.core.lifecycle import Status
 from duetime.core.times import HOUR, MINUTE
 from duetime.executor.runs import Admitted
-from duetime.scanner import dispatch
+from duetime.scanner import backed_up_lanes
 from duetime.scanner.scanner import Scanner
 from tests.world import World
 
@@ -70,7 +70,7 @@ def _minute(world: World):
 
 
 def test_lane_that_is_backed_up_still_promotes(world: World, monkeypatch):
-    monkeypatch.setattr(dispatch, "BACKED_UP", 1)
+    monkeypatch.setattr(backed_up_lanes, "BACKED_UP", 1)
     ids = [world.submit(priority=Lane.LOW) for _ in range(5)]
     wait(world, HOUR + MINUTE)
 

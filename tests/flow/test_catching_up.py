@@ -9,7 +9,7 @@ from duetime.core.steps.claim import SET_ASIDE_FOR
 from duetime.core.steps.submit import submit
 from duetime.core.times import DAY, HOUR, MINUTE, SECOND
 from duetime.core.wakes import minute_of
-from duetime.scanner.dispatch import BACKED_UP, TICKS_BEFORE_TRICKLE
+from duetime.scanner.backed_up_lanes import BACKED_UP, TICKS_BEFORE_TRICKLE
 from duetime.scanner.scanner import Scanner
 from duetime.scanner.windows import SWEPT_A_TICK
 from tests.factories import a_spec

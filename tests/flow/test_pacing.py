@@ -10,7 +10,7 @@ from duetime.core.lifecycle import Outcome, Status
 from duetime.core.retry import RetryPolicy
 from duetime.core.steps.submit import submit
 from duetime.core.times import DAY, HOUR, MINUTE, SECOND, Millis
-from duetime.scanner.dispatch import BACKED_UP
+from duetime.scanner.backed_up_lanes import BACKED_UP
 from duetime.scanner.scanner import Scanner
 from duetime.scanner.windows import SWEPT_A_TICK
 from tests.factories import SteppedClock, a_spec

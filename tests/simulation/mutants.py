@@ -30,7 +30,7 @@ from duetime.executor.executor import Executor
 from duetime.executor.message_acks import MessageAcks
 from duetime.executor.run_control import RunControl
 from duetime.scanner import scanner, wake_reader
-from duetime.scanner.dispatch import Dispatcher
+from duetime.scanner.backed_up_lanes import BackedUpLanes
 from duetime.sqlite.task_store import SqliteTaskStore
 from tests.simulation import (  # noqa: F401 - they register theirs
     aging_mutants,
@@ -304,7 +304,7 @@ def rule_scans_beside_a_chain():
 
 @mutant
 def backed_up_lanes_refuse_for_ever():
-    return patch.object(Dispatcher, "_trickle", lambda dispatcher, lane: 0)
+    return patch.object(BackedUpLanes, "_trickle", lambda lanes, queue, pace: 0)
 
 
 # Removal.

@@ -229,7 +229,7 @@ def _without_logs() -> Iterator[None]:
 
 def _backed_up_at(ready: int):
     """Counts a lane of few messages as backed up, so that few tasks make a backlog."""
-    return patch("duetime.scanner.dispatch.BACKED_UP", ready)
+    return patch("duetime.scanner.backed_up_lanes.BACKED_UP", ready)
 
 
 def _in_batches_of(wakes: int):

@@ -133,6 +133,15 @@ def test_forecast_counts_the_tasks_of_each_minute(w: World, page: Page) -> None:
     expect(page.get_by_text("1 due")).to_be_visible()
 
 
+def test_forecast_fits_the_smallest_phone(w: World, page: Page) -> None:
+    w.client.submit_many([{**WORK, "delay": 300}] * 1_200)
+    page.set_viewport_size({"width": 320, "height": 740})
+    page.goto("/forecast?hours=2")
+    panel = page.locator(".panel .scroll")
+    expect(panel.locator("td.number", has_text="1,200")).to_have_count(2)  # due, peak
+    assert panel.evaluate("each => each.scrollWidth - each.clientWidth") == 0
+
+
 def test_lanes_show_what_waits_in_each(w: World, page: Page) -> None:
     for _ in range(3):
         w.client.submit(**WORK, priority="low")
