@@ -113,7 +113,7 @@ def is_gone(pid: int) -> bool:
 
 
 def test_process_whose_threads_and_programs_have_ended_is_kept():
-    """On a busy machine the kernel may take longer to end a thread than the process waits for it."""
+    """The kernel may take longer to end a thread than the process waits, on a busy machine."""
     pids = [called("kept.works")["pid"] for _ in range(20)]
 
     assert len(set(pids)) < len(pids)
