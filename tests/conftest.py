@@ -25,6 +25,7 @@ settings.register_profile(
     deadline=None,
     derandomize=True,
     print_blob=True,
+    report_multiple_bugs=False,  # several would be an ExceptionGroup
     max_examples=30,
     suppress_health_check=[HealthCheck.too_slow],  # two shared cores say little about a strategy
 )

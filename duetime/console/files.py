@@ -29,11 +29,12 @@ class File:
 
 class ConsoleFiles:
     """The files of a folder: the built ones, or the source for development, which is read anew for
-    each request."""
+    each request. The built ones are read once: an upgrade replaces them under a running server, and
+    a page works only with the parts of its own build."""
 
     def __init__(self, folder: Path = BUILT) -> None:
         self._folder = folder
-        self._built = folder == BUILT
+        self._built = _contents(folder) if folder == BUILT else None
 
     def find(self, method: str, path: str, headers: Mapping[str, str]) -> File | None:
         """Returns the file for a request, or None if the console has none and the API answers.
@@ -42,7 +43,7 @@ class ConsoleFiles:
             return None
         if path.startswith(PREFIX):
             name = path.removeprefix(PREFIX)
-            return self._file(name, headers) if name in self._names() else None
+            return self._file(name, headers) if self._has(name) else None
         if path == "/" or "text/html" in headers.get("accept", ""):
             return self._file(PAGE, headers)
         return None
@@ -53,17 +54,19 @@ class ConsoleFiles:
             "cache-control": _caching(name),
             **SECURITY_HEADERS,
         }
-        if not self._built:
+        if self._built is None:
             return File(body=(self._folder / name).read_bytes(), headers=sent)
         sent["vary"] = "accept-encoding"
         for encoding, suffix in ENCODINGS:
             if encoding in _accepted(headers.get("accept-encoding", "")):
-                body = _read(self._folder / (name + suffix))
-                return File(body=body, headers={**sent, "content-encoding": encoding})
-        return File(body=_read(self._folder / name), headers=sent)
+                headers = {**sent, "content-encoding": encoding}
+                return File(body=self._built[name + suffix], headers=headers)
+        return File(body=self._built[name], headers=sent)
 
-    def _names(self) -> frozenset[str]:
-        return _names(self._folder) if self._built else _found(self._folder)
+    def _has(self, name: str) -> bool:
+        if Path(name).suffix not in TYPES:
+            return False
+        return name in (_found(self._folder) if self._built is None else self._built)
 
 
 def _caching(name: str) -> str:
@@ -81,5 +84,7 @@ def _found(folder: Path) -> frozenset[str]:
     return frozenset(path.relative_to(folder).as_posix() for path in paths)
 
 
-_names = cache(_found)
-_read = cache(Path.read_bytes)
+@cache
+def _contents(folder: Path) -> Mapping[str, bytes]:
+    """The files of a build, with their compressed copies: half a megabyte."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}

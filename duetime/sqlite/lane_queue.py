@@ -10,13 +10,15 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
-from time import monotonic
+from time import monotonic, time
 
 from duetime.core.delivery import Delivery, Message
 from duetime.core.lanes import Lane, Queue, queue_of, queues_of
 from duetime.core.ports import Clock, Depth
 from duetime.core.times import SECOND, Millis
 from duetime.sqlite.handler_queue import HandlerQueue, Handlers
+
+MILLISECOND = 0.001  # in seconds
 
 
 class MemoryLaneQueue:
@@ -120,7 +122,8 @@ class MemoryLaneQueue:
             if ready or left <= 0:
                 return ready
             if (at := self._next_visible(queues)) is not None:
-                left = min(left, (at - now) / SECOND)
+                # The clock shows whole milliseconds: a part of the first one has passed.
+                left = min(left, (at - now) / SECOND - time() % MILLISECOND)
             self._changed.wait(max(left, 0))
 
     def _next_visible(self, queues: Iterable[Queue]) -> Millis | None:

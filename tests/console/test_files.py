@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import shutil
 from pathlib import Path
 
 import httpx
@@ -108,3 +109,22 @@ def test_source_is_served_as_it_is_now(tmp_path: Path):
 
     assert file is not None
     assert file.body == b"two"
+
+
+def test_built_files_may_be_replaced_under_a_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """As an upgrade of the package does: the page and its parts stay those of one build."""
+    folder = tmp_path / "static"
+    shutil.copytree(BUILT, folder)
+    monkeypatch.setattr("duetime.console.files.BUILT", folder)
+    files = ConsoleFiles(folder)
+    shutil.rmtree(folder)
+
+    for accepted, suffix in (("br", ".br"), ("gzip", ".gz"), ("identity", "")):
+        page = files.find("GET", "/", {"accept-encoding": accepted})
+        assert page is not None
+        assert page.body == (BUILT / f"index.html{suffix}").read_bytes()
+    for script in BUILT.glob("*.js"):
+        assert files.find("GET", f"/static/{script.name}", {}) is not None
+    assert files.find("GET", "/static/app-00000000.js", {}) is None

@@ -17,16 +17,28 @@ def test_page_of_a_run_shows_a_step_as_it_ends(runner: Runner, page: Page) -> No
     ]
     run = runner.api.post("/runs", json={"steps": steps}).json()["id"]
     changed: list[str] = []
+    asked: set[str] = set()
+    subscribed: set[str] = set()
 
     def listen(socket: WebSocket) -> None:
+        def note(frame: str | bytes) -> None:
+            message = json.loads(frame)
+            if run in str(message.get("filter")):
+                asked.add(message["id"])
+
         def read(frame: str | bytes) -> None:
             message = json.loads(frame)
             changed.extend(each["run_id"] for each in message.get("items", ()))
+            if message["type"] == "subscribed":
+                subscribed.add(message["id"])
 
+        socket.on("framesent", note)
         socket.on("framereceived", read)
 
     page.on("websocket", listen)
     page.goto(f"/runs/{run}")
+    while not asked & subscribed:  # what ended before that would be read, and not pushed
+        page.wait_for_timeout(20)
     expect(page.get_by_role("button", name="Live")).to_be_visible()
     graph = page.get_by_role("group", name=f"Steps of {run}")
     expect(graph.get_by_role("link").first).to_contain_text("Waiting")

@@ -2,6 +2,8 @@
 
 import threading
 
+import pytest
+
 from duetime.core.delivery import delivery_of
 from duetime.core.lanes import Lane, Queue
 from duetime.core.times import HOUR, SECOND
@@ -64,3 +66,21 @@ def test_overdue_work_that_is_handed_back_still_comes_last():
 
     assert lanes.depth(Queue(Lane.MEDIUM)).ready == 2
     assert [m.delivery.task_id for m in lanes.receive(Queue(Lane.MEDIUM), 1, wait=0)] == [fresh.id]
+
+
+def test_wait_for_a_message_takes_off_the_part_of_a_millisecond_that_has_passed(monkeypatch):
+    clock = SteppedClock()
+    lanes = MemoryLaneQueue(clock)
+    task = a_sent_task(spec=a_spec(run_at=NOW + 20))
+    lanes.send([delivery_of(task, NOW)], NOW)
+    waits: list[float] = []
+
+    def wait(timeout: float) -> None:
+        waits.append(timeout)
+        clock.advance(20)
+
+    monkeypatch.setattr(lanes._changed, "wait", wait)
+    monkeypatch.setattr("duetime.sqlite.lane_queue.time", lambda: NOW / SECOND + 0.0007)
+
+    assert lanes.ready(60, 1) == {Lane.MEDIUM: 1}
+    assert waits == [pytest.approx(0.0193, abs=1e-5)]
