@@ -112,8 +112,11 @@ def is_gone(pid: int) -> bool:
     return False
 
 
-def test_process_whose_threads_and_programs_have_ended_is_kept(result):
-    assert result("kept.works") == result("kept.works")
+def test_process_whose_threads_and_programs_have_ended_is_kept():
+    """The kernel may take longer to end a thread than the process waits, on a busy machine."""
+    pids = [called("kept.works")["pid"] for _ in range(20)]
+
+    assert len(set(pids)) < len(pids)
 
 
 def test_process_ends_after_a_number_of_attempts():

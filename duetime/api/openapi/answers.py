@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from duetime.api.secret_models import TextOrSecret
 from duetime.api.service_target_models import AnyTarget
-from duetime.core.lanes import QUEUE
 from duetime.core.lifecycle import Outcome, Status
 
 Time = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
@@ -279,65 +278,6 @@ class GatewayMessage(BaseModel):
     """A refusal of the gateway in front of a deployed API."""
 
     message: str | None = None
-
-
-class Health(AnswerModel):
-    """Whether Duetime works."""
-
-    status: Literal["ok"]
-    version: str
-    time: Time
-    last_tick_age: float | None
-    """Seconds since the scanner's last tick; null if none is known."""
-    checks: dict[str, str]
-    """The name of each check, with `ok` or the reason why it failed."""
-
-
-QueueName = Annotated[str, Field(pattern=QUEUE)]
-"""A lane: `high`, or `batch/high` of a pool."""
-
-
-class LaneState(AnswerModel):
-    """The messages of a lane. The numbers are approximate on AWS, and those below that may be null
-    are null there."""
-
-    lane: QueueName
-    depth: int
-    """Messages of due tasks that wait for an executor."""
-    delayed: int
-    """Messages of tasks that are due within minutes."""
-    in_flight: int
-    """Messages that executors have: their tasks run, or are about to."""
-    oldest_seconds: float | None
-    """How long the oldest message of a due task has waited. Null if none waits, and on AWS, where
-    CloudWatch has it as `ApproximateAgeOfOldestMessage` of the queue."""
-    weight: int | None
-    """Its share of the starts while every lane has work, in percent."""
-    running: int | None
-    """Attempts that run now."""
-    in_per_minute: int | None
-    """Messages that were sent to the lane in the last minute."""
-    out_per_minute: int | None
-    """Attempts from the lane that started in the last minute."""
-    promoted: int | None
-    """Tasks that were moved from this lane to the next higher one since the runner started."""
-    waiting: int | None
-    """Tasks of the lane that wait for a limit or for their ordering key, and have no message."""
-
-
-class LaneList(AnswerModel):
-    """The lanes, the most urgent first."""
-
-    items: list[LaneState]
-    next_cursor: None
-
-
-class LiveTicket(AnswerModel):
-    """A ticket for a WebSocket with live updates."""
-
-    url: str
-    """Connect to it before `expires_at`, once: it has the ticket in it."""
-    expires_at: Time
 
 
 class FoundTasks(AnswerModel):

@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from duetime.api.openapi.answers import AnswerModel, QueueName, Time
+from duetime.api.openapi.answers import AnswerModel, Time
+from duetime.api.openapi.system_answers import QueueName
 
 
 class AttemptCounts(AnswerModel):

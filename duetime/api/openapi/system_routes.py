@@ -1,10 +1,16 @@
 """The calls about Duetime itself."""
 
 from duetime.api.forecast import By
-from duetime.api.openapi.answers import Health, LaneList, LiveTicket
 from duetime.api.openapi.forecast_answers import Forecast, Quota
 from duetime.api.openapi.route import LIMIT, TEXT, Answer, Example, Parameter, Route
-from duetime.api.openapi.system_answers import HandlerList, Me, StuckList
+from duetime.api.openapi.system_answers import (
+    HandlerList,
+    Health,
+    LaneList,
+    LiveTicket,
+    Me,
+    StuckList,
+)
 from duetime.api.openapi.task_parameters import NAMESPACE
 from duetime.api.task_models import NothingIn
 from duetime.core.forecast import MAX_HOURS

@@ -47,10 +47,8 @@ class Surroundings:
 
 
 def _settings() -> list[Any]:
-    umask = os.umask(0)
-    os.umask(umask)
     return [
-        umask,
+        _umask(),
         os.getcwd(),
         dict(os.environ),
         tuple(sys.path),
@@ -65,6 +63,12 @@ def _settings() -> list[Any]:
         list(logging.root.handlers),
         logging.root.level,
     ]
+
+
+def _umask() -> bytes:
+    """Not with os.umask, which can only be read by setting it, for all threads. Raises OSError."""
+    with open("/proc/self/status", "rb") as file:
+        return next((line for line in file if line.startswith(b"Umask:")), b"")
 
 
 def _file(descriptor: int) -> tuple[int, int]:
