@@ -1,7 +1,6 @@
 """A delivery: one message for one due time in one lane, named by its token."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from zlib import crc32
 
 from duetime.core.lanes import MAX_RECEIVES, Lane, Queue, queue_of
@@ -52,7 +51,7 @@ class Delivery:
 
     @property
     def due_at(self) -> Millis:
-        return _due_at(self.token)
+        return int(self.token.partition("-")[0])
 
     @property
     def visible_at(self) -> Millis:
@@ -108,12 +107,6 @@ def dead_letter_delay(receives: int) -> Millis:
 
 def new_token(due_at: Millis, nonce: str) -> str:
     return f"{due_at:013d}-{nonce}"
-
-
-@lru_cache(maxsize=1_024)
-def _due_at(token: str) -> Millis:
-    """Kept for the messages at hand: the executor asks five times for each."""
-    return int(token.partition("-")[0])
 
 
 def delivery_of(
