@@ -147,10 +147,10 @@ def task_answers(system: System) -> Iterator[tuple[str, Any]]:
     yield "Limit", system.body("PUT", "/v1/limits/stripe", limit, query=in_a)
     yield "LimitList", system.body("GET", "/v1/limits", query=in_a)
     yield from workflow_answers(system)
-    yield "Task", (task := system.body("POST", "/v1/tasks", {"target": PYTHON, **full}))
+    yield "NewTask", (task := system.body("POST", "/v1/tasks", {"target": PYTHON, **full}))
     for target, payload in [(HTTP, None), (SIGNED, None), *SERVICES]:
         body = {"target": target, "payload": payload, "delay": 3_600}
-        yield "Task", system.body("POST", "/v1/tasks", body)
+        yield "NewTask", system.body("POST", "/v1/tasks", body)
     system.world.advance(MINUTE)
     system.world.deliver()
     path = f"/v1/tasks/{task['id']}"
