@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from duetime.core.errors import DiskFull, DuetimeError, StoreLost, Unavailable
 from duetime.duration_counts import DurationCounts
@@ -27,10 +27,7 @@ from duetime.forks import check_process
 from duetime.sqlite import schema
 from duetime.sqlite.errors import fault_of, has_room
 from duetime.sqlite.files import StoreFiles
-
-T = TypeVar("T")
-Action = Callable[[sqlite3.Connection], T]
-Translated = Callable[[sqlite3.Error], Exception]
+from duetime.sqlite.queued_write import Action, QueuedWrite, T
 
 log = logging.getLogger(__name__)
 
@@ -39,35 +36,6 @@ GROUP_LIMIT = 64
 WRITER_CACHE, READER_CACHE = 16_000, 1_000  # KB, of each connection
 SLOW_COMMIT = 5.0  # seconds; a commit normally takes milliseconds
 MAX_IDLE_READERS = 16  # connections that stay open between reads
-
-
-class _QueuedWrite(Generic[T]):
-    """One action in the queue, and its result."""
-
-    __slots__ = ("_result", "action", "done", "durable", "error")
-
-    def __init__(self, action: Action[T], durable: bool = True) -> None:
-        self.action = action
-        self.durable = durable
-        self.done = False
-        self._result: T | None = None
-        self.error: BaseException | None = None
-
-    def run(self, connection: sqlite3.Connection, translated: Translated) -> None:
-        try:
-            self._result = self.action(connection)
-        except sqlite3.Error as error:
-            self.error = translated(error)
-        except Exception as error:  # noqa: BLE001 - raised in the thread that called write
-            self.error = error
-
-    def fail(self, error: BaseException) -> None:
-        self.error = self.error or error
-
-    def outcome(self) -> T:
-        if self.error is not None:
-            raise self.error
-        return self._result  # type: ignore[return-value]
 
 
 class Database:
@@ -100,7 +68,7 @@ class Database:
         self._on_commit = on_commit
         self._on_rollback = on_rollback
         self._on_lost = on_lost
-        self._queue: deque[_QueuedWrite[Any]] = deque()
+        self._queue: deque[QueuedWrite[Any]] = deque()
         self._write_lock = threading.Lock()
         self._closed = False
         self._idle: deque[sqlite3.Connection] = deque()  # readers not in use
@@ -110,7 +78,7 @@ class Database:
         """Run an action in a transaction. When this returns, its writes are on the disk; those of
         an action that is not durable are seen by every reader, and survive the process."""
         self._check_usable()
-        entry = _QueuedWrite(action, durable)
+        entry = QueuedWrite(action, durable)
         self._queue.append(entry)
         with self._write_lock:
             while not entry.done:  # more may be queued before it than one commit takes
@@ -235,7 +203,7 @@ class Database:
             raise Unavailable("the store is closed")
 
     def _commit_queue(self) -> None:
-        entries: list[_QueuedWrite[Any]] = []
+        entries: list[QueuedWrite[Any]] = []
         self._take_queued(entries)
         failure: Unavailable | None = Unavailable("the write was interrupted")
         self._committing_since = since = monotonic()
@@ -267,13 +235,13 @@ class Database:
             log.warning("store recovered", extra={"path": str(self._path)})
         self.write_fault = fault
 
-    def _take_queued(self, entries: list[_QueuedWrite[Any]], waits: bool = True) -> None:
+    def _take_queued(self, entries: list[QueuedWrite[Any]], waits: bool = True) -> None:
         """Adds what is queued to a group. One that does not wait for the disk takes nothing that
         does."""
         while self._queue and len(entries) < GROUP_LIMIT and (waits or not self._queue[0].durable):
             entries.append(self._queue.popleft())
 
-    def _run(self, entries: list[_QueuedWrite[Any]]) -> None:
+    def _run(self, entries: list[QueuedWrite[Any]]) -> None:
         """Commits a group, and what is queued while its actions run."""
         writer = self._get_writer()
         waits = any(entry.durable for entry in entries)
@@ -291,7 +259,7 @@ class Database:
             self._check_usable()
 
     def _run_each(
-        self, writer: sqlite3.Connection, entries: list[_QueuedWrite[Any]], waits: bool
+        self, writer: sqlite3.Connection, entries: list[QueuedWrite[Any]], waits: bool
     ) -> bool:
         """Returns False if an action has failed."""
         for entry in entries:  # which grows meanwhile

@@ -28,7 +28,7 @@ from duetime.core.times import Millis
 from duetime.core.wake_policy import WakePolicy
 from duetime.core.wakes import Wake, WakeKind, bucket_of
 from duetime.sqlite.cursor_store import SqliteCursorStore
-from duetime.sqlite.database import Action, Database
+from duetime.sqlite.database import Database
 from duetime.sqlite.dead_letters import read_deaths
 from duetime.sqlite.due_counts import count_due
 from duetime.sqlite.ended_tasks import page_ends
@@ -38,6 +38,7 @@ from duetime.sqlite.limit_store import SqliteLimitStore
 from duetime.sqlite.listing import page_ids, start_of
 from duetime.sqlite.new_rows import NewRows
 from duetime.sqlite.object_store import LocalObjects
+from duetime.sqlite.queued_write import Action
 from duetime.sqlite.quota_store import SqliteQuotaStore
 from duetime.sqlite.rate_store import SqliteRateStore
 from duetime.sqlite.run_store import SqliteRunStore

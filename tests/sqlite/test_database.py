@@ -10,7 +10,8 @@ import pytest
 
 from duetime.core.errors import DuetimeError, Unavailable
 from duetime.sqlite import database as module
-from duetime.sqlite.database import GROUP_LIMIT, Database, _QueuedWrite
+from duetime.sqlite.database import GROUP_LIMIT, Database
+from duetime.sqlite.queued_write import QueuedWrite
 from duetime.sqlite.schema import FORMAT
 
 
@@ -99,7 +100,7 @@ def test_a_write_that_fails_does_not_fail_the_others(database: Watched):
     assert (database.commits, database.rollbacks) == (1, 2)
 
 
-def queueing(database: Database, entry: _QueuedWrite, n: int):
+def queueing(database: Database, entry: QueuedWrite, n: int):
     """An action that inserts a number; meanwhile another thread queues its write."""
 
     def action(connection: sqlite3.Connection) -> None:
@@ -111,7 +112,7 @@ def queueing(database: Database, entry: _QueuedWrite, n: int):
 
 
 def test_write_that_is_queued_while_a_group_runs_shares_its_commit(database: Watched):
-    late = _QueuedWrite(insert(2))
+    late = QueuedWrite(insert(2))
 
     database.write(queueing(database, late, 1))
 
@@ -122,7 +123,7 @@ def test_write_that_is_queued_while_a_group_runs_shares_its_commit(database: Wat
 
 def test_late_write_that_fails_does_not_fail_its_group(database: Watched):
     database.write(insert(2))
-    late = _QueuedWrite(insert(2))
+    late = QueuedWrite(insert(2))
 
     database.write(queueing(database, late, 1))
 
@@ -133,7 +134,7 @@ def test_late_write_that_fails_does_not_fail_its_group(database: Watched):
 
 
 def test_commit_that_does_not_wait_for_the_disk_takes_no_late_write_that_does(database: Watched):
-    late = _QueuedWrite(insert(2), durable=True)
+    late = QueuedWrite(insert(2), durable=True)
 
     database.write(queueing(database, late, 1), durable=False)
 
@@ -144,7 +145,7 @@ def test_commit_that_does_not_wait_for_the_disk_takes_no_late_write_that_does(da
 
 
 def test_group_is_full_at_its_limit(database: Watched):
-    late = [_QueuedWrite(insert(n)) for n in range(1, GROUP_LIMIT + 1)]
+    late = [QueuedWrite(insert(n)) for n in range(1, GROUP_LIMIT + 1)]
 
     def queues_many(connection: sqlite3.Connection) -> None:
         database._queue.extend(late)
@@ -198,7 +199,7 @@ def test_an_interrupted_writer_leaves_no_thread_waiting(database: Watched):
     def interrupted(connection: sqlite3.Connection) -> None:
         raise KeyboardInterrupt
 
-    other = _QueuedWrite(insert(1))
+    other = QueuedWrite(insert(1))
     database._queue.append(other)
     with pytest.raises(KeyboardInterrupt):
         database.write(interrupted)
@@ -319,7 +320,7 @@ def test_a_group_with_a_durable_write_waits_for_the_disk(database: Database):
         modes.append(sync_mode(connection))
 
     database.write(insert(1), durable=False)
-    database._queue.append(_QueuedWrite(note, durable=False))
+    database._queue.append(QueuedWrite(note, durable=False))
     database.write(note)
 
     assert modes == ["FULL", "FULL"]
