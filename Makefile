@@ -118,7 +118,7 @@ has-node:
 	@command -v npx >/dev/null || { echo "The CDK needs Node.js 22 or newer, with npm: nodejs.org"; exit 1; }
 
 bench: setup-infra ## Make the README's figures again (some minutes)
-	@for script in drift throughput counting fairness retention scale schedules crashes bulk listing coldstart tls cpu client testkit workflows live burst; do $(BIN)/python bench/$$script.py || exit 1; done
+	@for script in drift throughput counting fairness retention scale schedules crashes bulk listing coldstart tls cpu client testkit workflows live burst cores; do $(BIN)/python bench/$$script.py || exit 1; done
 	@$(BIN)/python bench/limits.py --backend embedded
 	@$(BIN)/python -m bench.cost
 	@$(BIN)/python -m bench.aws_scale

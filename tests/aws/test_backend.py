@@ -45,6 +45,8 @@ print(*(name for name in ("dynamodb", "sqs") if getattr(wiring, name).cache_info
 """
 ENVIRONMENT = {
     "AWS_DEFAULT_REGION": "eu-central-1",
+    "AWS_ACCESS_KEY_ID": "a",  # a function has credentials
+    "AWS_SECRET_ACCESS_KEY": "b",
     "DUETIME_TABLE": "duetime",
     "DUETIME_QUEUES": json.dumps(
         dict.fromkeys(("high", "medium", "low"), "https://sqs.example/1/lane")
