@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psycopg
 
-from bench.harness import free_port
+from bench.harness import ENDED, free_port
 from bench.peer_adapters import installs, servers
 from bench.peer_adapters.adapter import APPS, Environment, Peer, Server
 from bench.peer_adapters.installs import MODULES, PYTHON
@@ -46,8 +46,7 @@ def duetime(options: Sequence[str]) -> Peer:
         return [*command, "--handlers", handlers, *(["--concurrency", str(slots)] if slots else [])]
 
     def ended(environment: Environment) -> int:
-        query = "SELECT count(*) FROM tasks WHERE status = 'SUCCEEDED'"
-        return _sqlite_count(Path(environment["PEER_DATA"]) / "duetime.db", query)
+        return _sqlite_count(Path(environment["PEER_DATA"]) / "duetime.db", ENDED)
 
     return Peer(
         name="duetime",

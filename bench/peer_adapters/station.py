@@ -14,7 +14,8 @@ from typing import Any
 from bench.peer_adapters.adapter import APPS, Peer
 from bench.peer_adapters.processes import started
 
-WARM_UP = 100  # no-ops before anything is measured: the worker is up when they have ended
+WARM_UP = 1_000  # no-ops before anything is measured: the worker is up when they have ended
+SETTLE = 2.0  # seconds after that, for what its first work has started in the background
 PAUSE = 0.02  # between two looks at the outcomes
 
 Process = subprocess.Popen[bytes]
@@ -58,6 +59,7 @@ class Station:
                     raise
                 time.sleep(0.2)
         self.wait(WARM_UP, timeout)
+        time.sleep(SETTLE)
 
     def submit(self, work: str, count: int, *numbers: float) -> dict[str, Any]:
         """Submits work with the peer's own client; returns when, in seconds since 1970."""
