@@ -34,7 +34,8 @@ def main() -> None:
     report("throughput", f"{given.tasks:,} no-op tasks: {worst:,.0f} to {best:,.0f} tasks/s", rows)
 
 
-def measure(running: Running, tasks: int, clients: int) -> dict[str, float]:
+def measure(running: Running, tasks: int, clients: int, before: int = 0) -> dict[str, float]:
+    """`before`: how many tasks have ended already, such as those of a warm-up."""
     body = json.dumps(
         {"tasks": list(repeat({"target": {"type": "python", "handler": "bench.noop"}}, BATCH))}
     ).encode()
@@ -56,7 +57,7 @@ def measure(running: Running, tasks: int, clients: int) -> dict[str, float]:
     for thread in threads:
         thread.join()
     submitted = time.monotonic()
-    done = wait_for(running, tasks)
+    done = wait_for(running, before + tasks)
     return {
         "submitted after s": submitted - start,
         "recorded after s": done - start,
