@@ -203,6 +203,33 @@ def test_task_is_edited_and_submitted_again(page: Page, runner: Runner):
     assert (again["payload"]["order"], again["tags"]) == (2**63, {"team": "growth"})
 
 
+def test_task_that_is_submitted_again_keeps_its_expiry_jitter_unique_key_and_delays(
+    page: Page, runner: Runner
+):
+    kept: dict[str, Any] = {
+        "retry": {
+            "max_attempts": 3,
+            "base_delay": 2.5,
+            "multiplier": 1.5,
+            "max_delay": 60,
+            "jitter": 0,
+        },
+        "jitter": 0.25,
+        "expires_at": "2031-02-03T04:05:06.789Z",
+        "unique": {"key": "mail-7", "while": "pending", "on_conflict": "replace"},
+    }
+    target = {"type": "python", "handler": "shop.greet"}
+    task_id = runner.submit(target=target, payload={"name": "Ada"}, **kept)
+    page.goto(f"/tasks/{task_id}")
+    page.get_by_role("link", name="Edit and submit again").click()
+    expect(page.get_by_label("Unique key")).to_have_value("mail-7")
+    page.get_by_role("button", name="Submit", exact=True).click()
+    expect(page).not_to_have_url(re.compile(f"{task_id}|new"))
+
+    again = runner.task(page.url[-26:])
+    assert {name: again[name] for name in kept} == kept
+
+
 def test_refused_submission_names_the_field(page: Page):
     page.goto("/new?handler=shop.gret")
     page.get_by_role("button", name="Submit", exact=True).click()

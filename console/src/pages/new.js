@@ -19,6 +19,7 @@ const TARGETS = {
 };
 const START = {
   type: 'python', handler: '', method: 'POST', url: '', target: '', payload: '', when: 'now', delay: '60', run_at: '', priority: '', ...NO_OPTIONS,
+  retry: {}, unique: {}, // of a task that is submitted again: what the form has no fields for
 };
 
 export function New() {
@@ -147,7 +148,11 @@ function bodyOf(fields) {
   if (fields.when === 'run_at' && fields.run_at) add('run_at', JSON.stringify(`${fields.run_at}:00Z`));
   for (const name of ['priority', 'pool', 'name', 'namespace', 'ordering_key', 'fairness_key']) if (fields[name]) add(name, JSON.stringify(fields[name]));
   if (fields.timeout) number('timeout', fields.timeout);
-  if (fields.max_attempts) add('retry', JSON.stringify({ max_attempts: Number(fields.max_attempts) || 0 }));
+  const retry = { ...(fields.max_attempts && { max_attempts: Number(fields.max_attempts) || 0 }), ...fields.retry };
+  if (Object.keys(retry).length) add('retry', JSON.stringify(retry));
+  if (fields.jitter) number('jitter', fields.jitter);
+  if (fields.expires_at) add('expires_at', JSON.stringify(new Date(`${fields.expires_at}Z`).toISOString()));
+  if (fields.unique_key) add('unique', JSON.stringify({ key: fields.unique_key, ...fields.unique }));
   if (fields.ordering_key && fields.on_dead) add('on_dead', JSON.stringify(fields.on_dead));
   const limits = limitsOf(fields.limits);
   if (limits.length) add('limits', JSON.stringify(limits));
@@ -163,19 +168,25 @@ function tagsOf(text) {
 
 const fieldErrors = (problem) => Object.fromEntries((problem?.errors ?? []).map(({ field: name, message }) => [name, message]));
 
+const DELAYS = { base_delay: 1, multiplier: 2, max_delay: 3_600, jitter: 0.5 }; // of a task without a retry policy
+const isDefault = (delays) => Object.entries(delays).every(([name, value]) => value === DELAYS[name]);
+
 /** Reads a task and returns the fields of the form that submit the same again. */
 async function fieldsOf(id) {
   const text = await call('GET', `tasks/${id}`, { text: true });
   const task = JSON.parse(text);
   const source = parse(text);
   const simple = task.target?.type === 'python' && Object.keys(task.target).length === 2;
+  const { max_attempts: attempts, ...delays } = task.retry;
+  const { key, ...unique } = task.unique ?? { key: '' };
   let payload = sourceOf(field(source, 'payload'));
   if (task.not_shown?.payload) payload = await call('GET', `tasks/${id}/payload`, { text: true });
   return {
     type: task.target?.type ?? 'python', handler: simple ? task.target.handler : '', target: simple ? '' : pretty(field(source, 'target')),
     payload: payload === 'null' ? '' : pretty(parse(payload)), priority: task.priority === 'medium' ? '' : task.priority, name: task.name ?? '',
     namespace: task.namespace === 'default' ? '' : task.namespace, tags: Object.entries(task.tags ?? {}).map(([key, value]) => `${key}:${value}`).join(', '),
-    max_attempts: task.retry.max_attempts === 5 ? '' : String(task.retry.max_attempts), timeout: task.timeout === 60 ? '' : String(task.timeout),
+    max_attempts: attempts === 5 ? '' : String(attempts), retry: isDefault(delays) ? {} : delays, unique, unique_key: key,
+    jitter: task.jitter ? String(task.jitter) : '', expires_at: task.expires_at?.replace('Z', '') ?? '', timeout: task.timeout === 60 ? '' : String(task.timeout),
     pool: task.pool ?? '', limits: (task.limits ?? []).map((use) => ({ ...use, key: use.key ?? '' })), ordering_key: task.ordering_key ?? '',
     on_dead: task.on_dead === 'block' ? 'block' : '', fairness_key: task.fairness_key ?? '',
   };

@@ -3,7 +3,10 @@ import { html, useState } from '../vendor/preact.js';
 import { useRead } from '../state.js';
 import { Choice, TextField } from './form.js';
 
-export const NO_OPTIONS = { name: '', namespace: '', tags: '', max_attempts: '', timeout: '', pool: '', limits: [], ordering_key: '', on_dead: '', fairness_key: '' };
+export const NO_OPTIONS = {
+  name: '', namespace: '', tags: '', max_attempts: '', timeout: '', pool: '', limits: [], ordering_key: '', on_dead: '', fairness_key: '',
+  jitter: '', expires_at: '', unique_key: '',
+};
 const MOST_LIMITS = 2;
 const EMPTY = { name: '', key: '' };
 const isGiven = ({ name, key }) => Boolean(name || key);
@@ -28,6 +31,9 @@ export function TaskOptions({ fields, change, wrong }) {
         ${text('ordering_key', 'Ordering key', { hint: 'tasks with one key start one at a time', maxlength: 128 })}
         ${fields.ordering_key && html`<${Choice} label="If it dies" value=${fields.on_dead} options=${ON_DEAD} error=${wrong.on_dead} onChange=${(value) => change({ on_dead: value })} />`}
         ${text('fairness_key', 'Fairness key', { hint: 'tasks with different keys take turns', maxlength: 128 })}
+        ${text('jitter', 'Jitter, seconds', { hint: 'adds 0 to this many to the due time', inputmode: 'decimal', placeholder: '0' })}
+        ${text('expires_at', 'Expires (UTC)', { hint: 'is not started later', type: 'datetime-local', step: '0.001' })}
+        ${text('unique_key', 'Unique key', { hint: 'at most one live task has it', maxlength: 128, error: wrong['unique.key'] ?? wrong.unique })}
         ${opened && html`<${Pool} value=${fields.pool} error=${wrong.pool} onChange=${(pool) => change({ pool })} />`}
       </div>
       ${opened && html`<${Limits} limits=${fields.limits} namespace=${fields.namespace || 'default'} wrong=${wrong} onChange=${(limits) => change({ limits })} />`}
