@@ -122,6 +122,12 @@ class LiveConnection:
         self._outgoing.add_push(frame)
         self._changed.set()
 
+    def suspend(self, subscription: Subscription) -> None:
+        self._hub.suspend(subscription)
+
+    def resume(self, subscription: Subscription) -> None:
+        self._hub.resume(subscription)
+
     def _answer(self, frame: str) -> None:
         """Sends a frame that the client has asked for. A client that asks for too many without
         reading them is too slow."""

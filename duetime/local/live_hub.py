@@ -1,8 +1,9 @@
 """The hub of live updates: it takes status changes from the relay, and hands them to connections.
 
-`notify` and `progressed` run on other threads and never wait: without a subscriber they read two
-collections that are empty. Everything else runs on the event loop. Changes are gathered for 100 ms,
-reduced to the latest of each task, rendered once, and given to every subscription that wants them.
+`notify` and `progressed` run on other threads and never wait: without a subscriber, and while all of
+them lag, they read two collections that are empty. Everything else runs on the event loop. Changes
+are gathered for 100 ms, reduced to the latest of each task, rendered once, and given to every
+subscription that wants them.
 """
 
 import asyncio
@@ -125,6 +126,14 @@ class LiveHub:
                 if self._stats is None:
                     self._stats = asyncio.get_running_loop().create_task(self._send_stats())
 
+    def suspend(self, subscription: Subscription) -> None:
+        """Until its reset no change is kept for a subscription that lags: its client reads then."""
+        self._of_tasks.discard(subscription)
+
+    def resume(self, subscription: Subscription) -> None:
+        if subscription.topic is Topic.TASKS:
+            self._of_tasks.add(subscription)
+
     def unsubscribe(self, subscription: Subscription) -> None:
         self._of_tasks.discard(subscription)
         self._of_stats.discard(subscription)
@@ -157,12 +166,12 @@ class LiveHub:
         changes = [self._pending.popleft() for _ in range(len(self._pending))]
         if self._overrun:
             self._overrun = False
-            for subscription in chain(self._of_tasks, *self._by_task.values()):
+            for subscription in [*chain(self._of_tasks, *self._by_task.values())]:
                 subscription.lag()
         if self._of_stats:
             self._figures.count(changes)
         latest, rendered = coalesced(changes), Rendered()
-        for subscription in self._of_tasks:
+        for subscription in list(self._of_tasks):  # a subscription that lags leaves the set
             subscription.push(latest, rendered.of)
         for change in latest if self._by_task else ():
             for subscription in self._by_task.get(change.task_id, ()):

@@ -68,6 +68,7 @@ class Subscription:
         """Changes are dropped from now on, until a `reset` is sent."""
         if self._reset is None and self.topic in RESET_PAUSE:
             self._reset = self._loop.call_at(self._may_reset_at, self._send_reset)
+            self._connection.suspend(self)
 
     def end(self) -> None:
         if self._reset is not None:
@@ -75,6 +76,7 @@ class Subscription:
 
     def _send_reset(self) -> None:
         self._reset = None
+        self._connection.resume(self)  # first: changes after the client's read must be pushed
         self._may_reset_at = self._loop.time() + RESET_PAUSE[self.topic]
         self._connection.push(frames.reset(self.id))
 

@@ -323,6 +323,48 @@ def test_lagging_subscription_gets_changes_again_after_its_reset():
     run(test())
 
 
+def test_hub_keeps_no_changes_for_a_subscription_that_lags():
+    """Whatever they are, its client reads them after the reset."""
+
+    async def test() -> None:
+        live = live_updates()
+        client = Client(live)
+        await client.subscribe()
+        await flood(live, batches=10)
+        assert [frame["type"] for frame in client.frames].count("reset") == 1
+        live.hub.notify(numbered(1_000))
+        kept = len(live.hub._pending)
+        keeping = Client(live)
+        await keeping.subscribe()
+        live.hub.notify(numbered(1_001))
+        frame = await keeping.next()
+        await asyncio.sleep(6)
+
+        assert kept == 0
+        assert task_ids(frame) == [numbered(1_001).task_id]
+        assert [frame["type"] for frame in client.frames[-2:]] == ["changes", "reset"]
+
+    run(test())
+
+
+def test_lagging_subscription_that_ends_gets_nothing_more():
+    async def test() -> None:
+        live = live_updates()
+        client = Client(live)
+        await client.subscribe()
+        await flood(live, batches=10)
+        client.send({"op": "unsubscribe", "id": "s1"})
+        await asyncio.sleep(6)
+        seen = len(client.frames)
+        live.hub.notify(numbered(1_000))
+        await asyncio.sleep(6)
+
+        assert len(client.frames) == seen
+        assert not live.hub._pending
+
+    run(test())
+
+
 def test_subscription_of_a_task_does_not_lag_behind_a_busy_runner():
     async def test() -> None:
         live = live_updates()
