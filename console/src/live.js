@@ -65,15 +65,20 @@ export function subscribe(wanted, receive) {
 
 /** Subscribes while a component is shown. `wanted` may be null. */
 export function useLive(wanted, receive) {
+  const latest = useRef(receive);
+  latest.current = receive;
   const key = JSON.stringify(wanted);
-  useEffect(() => (wanted ? subscribe(wanted, (message) => still.peek() || receive(message)) : undefined), [key]);
+  useEffect(() => (wanted ? subscribe(wanted, (message) => still.peek() || latest.current(message)) : undefined), [key]);
 }
 
-/** Calls `read` while changes arrive, at most once in `wait` milliseconds. */
-export function useLiveReads(wanted, read, wait) {
+/**
+ * Calls `read` while changes arrive, at most once in `wait` milliseconds: at the end of that time, or with `atOnce` at
+ * its beginning, too.
+ */
+export function useLiveReads(wanted, read, wait, { atOnce = false } = {}) {
   const latest = useRef(read);
   latest.current = read;
-  const later = useMemo(() => soon(() => still.peek() || latest.current(), wait), []);
+  const later = useMemo(() => soon(() => still.peek() || latest.current(), wait, atOnce), []);
   useEffect(() => later.cancel, []);
   useLive(wanted, later);
 }
@@ -192,14 +197,17 @@ function handle(message) {
   }
 }
 
-/** Calls once for many calls within `wait` milliseconds. */
-function soon(action, wait) {
+/** Calls once for many calls within `wait` milliseconds; with `atOnce` the first call does not wait. */
+function soon(action, wait, atOnce = false) {
   let timer = null;
+  let calledAt = -Infinity;
   const later = () => {
+    const left = atOnce ? Math.max(calledAt + wait - performance.now(), 0) : wait;
     timer ??= setTimeout(() => {
       timer = null;
+      calledAt = performance.now();
       action();
-    }, wait);
+    }, left);
   };
   later.cancel = () => {
     clearTimeout(timer);

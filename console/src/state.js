@@ -1,7 +1,7 @@
 /** Reading the API into components: answers of older requests are dropped, and what is shown is read again. */
 import { computed, signal, useEffect, useRef, useState } from './vendor/preact.js';
 import { get } from './api.js';
-import { onReread } from './live.js';
+import { onReread, useLive } from './live.js';
 import { query } from './router.js';
 
 /** The namespace of lists: `ns=` in the URL; all of them without it. */
@@ -56,4 +56,15 @@ export function useRead(path, parameters = {}, { load = get, again = true, versi
   useEffect(() => (again ? onReread(() => current.current()) : undefined), [again]);
   const shown = state.key === key ? state : { data: undefined, problem: null, loading: Boolean(path) };
   return { ...shown, reload: () => current.current(), set: (data) => setState({ key, data, problem: null, loading: false }) };
+}
+
+/** Reads the lanes. A runner that sends a summary every few seconds keeps their figures up to date. */
+export function useLanes() {
+  const read = useRead('lanes');
+  useLive({ topic: 'stats' }, ({ lanes }) => {
+    if (!lanes || !read.data) return; // refused, or not read yet
+    const figures = new Map(lanes.map((each) => [each.lane, each]));
+    read.set({ ...read.data, items: read.data.items.map((lane) => ({ ...lane, ...figures.get(lane.lane) })) });
+  });
+  return read;
 }

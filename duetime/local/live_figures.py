@@ -1,5 +1,6 @@
 """What a `stats` frame says about the attempts since the previous one."""
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,21 +12,27 @@ FAILURES = frozenset({Outcome.FAILED, Outcome.TIMED_OUT, Outcome.LEASE_EXPIRED})
 
 
 class Figures:
+    """One thread counts, another one takes."""
+
     def __init__(self) -> None:
+        self._counting = threading.Lock()
         self._drifts: list[Millis] = []  # of the attempts that have started
         self._failed = 0
 
     def count(self, changes: Sequence[StatusChange]) -> None:
-        for change in changes:
-            if change.after is Status.RUNNING and change.drift_ms is not None:
-                self._drifts.append(change.drift_ms)
-            elif change.before is Status.RUNNING and change.outcome in FAILURES:
-                self._failed += 1
+        with self._counting:
+            for change in changes:
+                if change.after is Status.RUNNING and change.drift_ms is not None:
+                    self._drifts.append(change.drift_ms)
+                elif change.before is Status.RUNNING and change.outcome in FAILURES:
+                    self._failed += 1
 
     def take(self) -> dict[str, Any]:
         """Returns the figures, and begins again."""
-        drifts, failed = sorted(self._drifts), self._failed
-        self._drifts, self._failed = [], 0
+        with self._counting:
+            drifts, failed = self._drifts, self._failed
+            self._drifts, self._failed = [], 0
+        drifts.sort()
         return {
             "started": len(drifts),
             "failed": failed,

@@ -62,17 +62,24 @@ class LiveHub:
     # from any thread
 
     def notify(self, change: StatusChange) -> None:
-        if self._of_tasks or self._of_stats or change.task_id in self._by_task:
+        if self._of_stats:
+            self._figures.count([change])
+        self._keep(change)
+
+    def notify_all(self, changes: Sequence[StatusChange]) -> None:
+        if self._of_stats:
+            self._figures.count(changes)
+        if self._of_tasks or self._by_task:
+            for change in changes:
+                self._keep(change)
+
+    def _keep(self, change: StatusChange) -> None:
+        if self._of_tasks or change.task_id in self._by_task:
             if len(self._pending) < MAX_PENDING:
                 self._pending.append(change)
             else:
                 self._overrun = True
             self._wake()
-
-    def notify_all(self, changes: Sequence[StatusChange]) -> None:
-        if self._of_tasks or self._of_stats or self._by_task:
-            for change in changes:
-                self.notify(change)
 
     def progressed(self, task: Task) -> None:
         if task.id in self._by_task:
@@ -168,8 +175,6 @@ class LiveHub:
             self._overrun = False
             for subscription in [*chain(self._of_tasks, *self._by_task.values())]:
                 subscription.lag()
-        if self._of_stats:
-            self._figures.count(changes)
         latest, rendered = coalesced(changes), Rendered()
         for subscription in list(self._of_tasks):  # a subscription that lags leaves the set
             subscription.push(latest, rendered.of)

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from duetime.local.live_connection import LiveConnection
 
 FRAMES_PER_SECOND = 10
-RESET_PAUSE: Mapping[Topic, float] = {Topic.TASKS: 5.0, Topic.TASK: 1.0}  # seconds between resets
+# Seconds between resets. What a client shows is right again within 5 s, with the read that follows.
+RESET_PAUSE: Mapping[Topic, float] = {Topic.TASKS: 4.0, Topic.TASK: 1.0}
 
 
 class Subscription:

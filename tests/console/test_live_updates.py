@@ -17,17 +17,17 @@ HANDLERS = Path(__file__).parent / "handlers"
 REREAD = 31_000  # milliseconds until what is on screen is read again, and a little more
 
 
-def open_list(page: Page, namespace: str, what: str = "tasks") -> None:
+def open_list(page: Page, namespace: str, what: str = "tasks", path: str | None = None) -> None:
     """Opens a list and waits for its second read: the one that follows the subscription."""
     reads: list[str] = []
 
     def is_second(response: Response) -> bool:
-        if f"/v1/{what}?" in response.url:
+        if re.search(rf"/v1/{what}(\?|$)", response.url):
             reads.append(response.url)
         return len(reads) == 2
 
     with page.expect_response(is_second):
-        page.goto(f"/{what}?ns={namespace}")
+        page.goto(f"/{what if path is None else path}?ns={namespace}")
     expect(page.locator(".live")).to_have_text("Live")
 
 
@@ -284,3 +284,70 @@ def test_limits_are_read_once_for_many_pushes(page: Page, runner: Runner):
     page.clock.run_for(5_000)
 
     assert len(reads) == 1
+
+
+def test_causes_are_read_at_once_and_then_rarely_while_tasks_die(page: Page, runner: Runner):
+    sockets: list[WebSocketRoute] = []
+
+    def keep(socket: WebSocketRoute) -> None:
+        sockets.append(socket)
+        socket.connect_to_server()
+
+    page.route_web_socket("**/v1/live*", keep)
+    page.clock.install()
+    open_list(page, "older", "dead-letters/groups", "dead")
+    page.clock.pause_at(page.evaluate("Date.now()") / 1_000 + 10)
+    reads: list[str] = []
+    page.on("request", lambda request: "/groups?" in request.url and reads.append(request.url))
+    with page.expect_request("**/v1/dead-letters/groups?*"):
+        for number in range(10):
+            push(sockets[-1], f"01KA5V8Y3M000000000000000{number}", "DEAD", "2099-01-01T00:00:00Z")
+            page.clock.run_for(100)
+    assert len(reads) == 1
+    with page.expect_request("**/v1/dead-letters/groups?*"):
+        page.clock.run_for(1_500)
+    page.clock.run_for(5_000)
+
+    assert len(reads) == 2
+
+
+def test_rows_change_after_the_filter_has_changed(page: Page, runner: Runner):
+    """The subscription stays: live updates do not know the names of tasks."""
+    sockets: list[WebSocketRoute] = []
+
+    def keep(socket: WebSocketRoute) -> None:
+        sockets.append(socket)
+        socket.connect_to_server()
+
+    page.route_web_socket("**/v1/live*", keep)
+    task_id = runner.submit(**LATER, namespace="renamed", name="restock")
+    runner.submit(**LATER, namespace="renamed", name="greet")
+    open_list(page, "renamed")
+    expect(page.locator("[data-key]")).to_have_count(2)
+    page.get_by_label("Filter tasks").fill("rest")
+    expect(page.locator("[data-key]")).to_have_count(1)
+    push(sockets[-1], task_id, "EXPIRED", "2099-01-01T00:00:00.000Z")
+
+    expect(page.locator(f'[data-key="{task_id}"] .status')).to_have_text("Expired")
+
+
+@pytest.mark.parametrize("path", ["", "lanes"])
+def test_lanes_follow_the_summary_of_the_runner(page: Page, runner: Runner, path: str):
+    sockets: list[WebSocketRoute] = []
+
+    def without_summaries(socket: WebSocketRoute) -> None:
+        def pass_on(message: str | bytes) -> None:
+            if json.loads(message)["type"] != "stats":
+                socket.send(message)
+
+        sockets.append(socket)
+        socket.connect_to_server().on_message(pass_on)
+
+    page.route_web_socket("**/v1/live*", without_summaries)
+    open_list(page, "lanes", "lanes", path)
+    lane = {"lane": "low", "depth": 4_711, "running": 0, "oldest_seconds": 3}
+    summary = {"type": "stats", "at": "2026-11-19T00:00:00Z", "lanes": [lane], "started": 0}
+    for number in range(1, 9):  # whatever the id of the subscription is
+        sockets[-1].send(json.dumps({**summary, "id": f"s{number}"}))
+
+    expect(page.get_by_text("4,711")).to_be_visible()

@@ -2,7 +2,7 @@
 import { html, useState } from '../vendor/preact.js';
 import { get } from '../api.js';
 import { count, counted, targetText, taskName } from '../format.js';
-import { may, useLive } from '../live.js';
+import { may, useLiveReads } from '../live.js';
 import { BulkDialog } from '../parts/bulk_dialog.js';
 import { Empty, Loaded, Note, ProblemNote } from '../parts/notes.js';
 import { query, to, withQuery } from '../router.js';
@@ -11,12 +11,13 @@ import { Time } from '../zone.js';
 import { causeBody, causeText } from '../parts/cause.js';
 
 const SHOWN = 100;
+const SETTLE = 2_000; // ms: many tasks die at once
 
 export function Dead() {
   const some = namespace.value === '*' ? undefined : namespace.value;
   const groups = useDeadGroups({ namespace: some });
   const [bulk, setBulk] = useState(null);
-  useLive({ topic: 'tasks', filter: { status: ['DEAD'] } }, () => groups.reload());
+  useLiveReads({ topic: 'tasks', filter: { status: ['DEAD'] } }, groups.reload, SETTLE, { atOnce: true });
   const chosen = query.value.get('group');
   const close = (changed) => {
     setBulk(null);

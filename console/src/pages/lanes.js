@@ -5,7 +5,7 @@ import { Loaded } from '../parts/notes.js';
 import { AsTable, Meter, Spark } from '../parts/spark.js';
 import { Label } from '../parts/status.js';
 import { to } from '../router.js';
-import { useRead } from '../state.js';
+import { useLanes, useRead } from '../state.js';
 import { clockTime, duration } from '../zone.js';
 
 const OLD = 60; // seconds: what waits longer is late
@@ -23,7 +23,7 @@ const HEADS = [
 ];
 
 export function Lanes() {
-  const read = useRead('lanes');
+  const read = useLanes();
   const stats = useRead('stats', { window: '1h' });
   return html`
     <div class="page-head"><h1>Lanes</h1><p class="quiet">The most urgent first. While all of them have work, each starts its share.</p>

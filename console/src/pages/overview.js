@@ -10,7 +10,7 @@ import { Empty, Loaded, Note } from '../parts/notes.js';
 import { AsTable, Spark } from '../parts/spark.js';
 import { Label, Status } from '../parts/status.js';
 import { query, to, withQuery } from '../router.js';
-import { namespace, useDeadGroups, useRead } from '../state.js';
+import { namespace, useDeadGroups, useLanes, useRead } from '../state.js';
 import { clockTime, duration, millis, Time } from '../zone.js';
 
 const WINDOWS = { '1h': 60, '6h': 300, '24h': 1_200 }; // → seconds of a step
@@ -23,7 +23,6 @@ export function Overview() {
   const stats = useRead('stats', { window, step: WINDOWS[window] });
   const slo = useRead('slo');
   const stuck = useRead('stuck', { limit: 5 });
-  const lanes = useRead('lanes');
   const groups = useDeadGroups({ namespace: some });
   const schedules = useRead('schedules', { namespace: namespace.value, limit: 100 });
   return html`
@@ -40,7 +39,7 @@ export function Overview() {
         <${Failing} groups=${groups} />
         <${Next} schedules=${schedules} />
       </div>
-      <${LaneStrip} lanes=${lanes} />
+      <${LaneStrip} />
     </div>`;
 }
 
@@ -186,7 +185,8 @@ function Next({ schedules }) {
     </section>`;
 }
 
-function LaneStrip({ lanes }) {
+function LaneStrip() {
+  const lanes = useLanes();
   return html`<section class="panel" aria-label="Lanes"><${Loaded} read=${lanes} rows=${1}>${({ items }) => html`
     <div class="lane-strip">${items.map((lane) => html`
       <a key=${lane.lane} href=${to('/lanes')}><span class="lane-name">${lane.lane}</span>
