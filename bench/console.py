@@ -5,9 +5,9 @@
 - changes: 200 changes a second on 200 rows: the frames that came late, and the growth of the heap.
   CPU is the time of the page's own thread, without that of other programs; its longest task is
   looked for in 5 s of each minute.
-- throughput: tasks a second of the runner with a console open on the tasks, and with none. Each has a
-  new runner, which is warm: its processes have started, and the page is idle. The two take turns, and
-  every other round begins with the console.
+- throughput: tasks a second of the runner with a console open on the tasks, and with none. Each has
+  a new runner, which is warm: its processes have started, and the page is idle. The two take turns,
+  and every other round begins with the console.
 
 Exits with 1 if a figure is above its limit. Needs Chromium (`apt-get install chromium`).
 
@@ -45,8 +45,8 @@ SHARE_LIMIT = 0.95  # of the throughput without a console
 ROWS, PAGE = 200, 100
 CLIENTS = 2
 WARM_UP, TRACE = 10, 5  # seconds
-FIRST_TASKS = 1_000  # before the throughput: the process for batches starts with the first large one
-SETTLE = 2  # seconds after these, and after the page has opened
+FIRST_TASKS = 1_000  # before the throughput: the first large batch starts the process for batches
+SETTLE = 2  # seconds after that, and after the page has opened
 FRAME = ("/v1/me", "/v1/live/tickets")  # what every page asks
 PARTS = ("paint", "page", "changes", "throughput")
 NOTHING = "about:blank"

@@ -1,9 +1,9 @@
 """The hub of live updates: it takes status changes from the relay, and hands them to connections.
 
-`notify` and `progressed` run on other threads and never wait: without a subscriber, and while all of
-them lag, they read two collections that are empty. Everything else runs on the event loop. Changes
-are gathered for 100 ms, reduced to the latest of each task, rendered once, and given to every
-subscription that wants them.
+`notify` and `progressed` run on other threads and never wait for a client: without a subscriber,
+and while all of them lag, they read collections that are empty. Everything else runs on the event
+loop. Changes are gathered for 100 ms, reduced to the latest of each task, rendered once, and given
+to every subscription that wants them.
 """
 
 import asyncio
