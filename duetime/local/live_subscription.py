@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from duetime.local.live_connection import LiveConnection
 
 FRAMES_PER_SECOND = 10
-# Seconds between resets. What a client shows is right again within 5 s, with the read that follows.
+# Seconds until a reset, and between two. A client reads a page of tasks after each: one read shows
+# the whole of a burst. What it shows is right again within 5 s.
+RESET_WAIT: Mapping[Topic, float] = {Topic.TASKS: 1.0, Topic.TASK: 0.0}
 RESET_PAUSE: Mapping[Topic, float] = {Topic.TASKS: 4.0, Topic.TASK: 1.0}
 
 
@@ -68,7 +70,8 @@ class Subscription:
     def lag(self) -> None:
         """Changes are dropped from now on, until a `reset` is sent."""
         if self._reset is None and self.topic in RESET_PAUSE:
-            self._reset = self._loop.call_at(self._may_reset_at, self._send_reset)
+            at = max(self._may_reset_at, self._loop.time() + RESET_WAIT[self.topic])
+            self._reset = self._loop.call_at(at, self._send_reset)
             self._connection.suspend(self)
 
     def end(self) -> None:

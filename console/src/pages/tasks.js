@@ -246,6 +246,8 @@ function createList(filter, soonest, hovered) {
     });
   };
   list.reread = async () => {
+    clearTimeout(soon); // this read is the one
+    soon = null;
     await list.adding.peek(); // the page that is on its way: reading again would drop it
     await load(pages[0], pages.length, show);
   };
