@@ -11,12 +11,21 @@ export const query = computed(() => current.value.searchParams);
 
 window.addEventListener('popstate', () => (current.value = new URL(window.location.href)));
 
+// Rows have many links, and a URL is slow to make: what `to` adds to a path, and the links of `withQuery` by their changes.
+const kept = computed(() => link('/', {}).slice(1));
+const links = computed(() => current.value && new Map());
+const PLAIN = /^(\/|(\/[\w-]+)+)$/;
+
 /** Returns the URL of a page with the namespace and the zone of the current one. Empty values are left out. */
 export function to(pathname, parameters = {}) {
+  return PLAIN.test(pathname) && !Object.keys(parameters).length ? pathname + kept.value : link(pathname, parameters);
+}
+
+function link(pathname, parameters) {
   const url = new URL(pathname, current.value.origin);
   for (const name of KEPT) {
-    const kept = query.value.get(name);
-    if (kept && !(name in parameters)) url.searchParams.set(name, kept);
+    const value = query.value.get(name);
+    if (value && !(name in parameters)) url.searchParams.set(name, value);
   }
   for (const [name, value] of Object.entries(parameters)) set(url.searchParams, name, value);
   return tidy(url);
@@ -24,8 +33,15 @@ export function to(pathname, parameters = {}) {
 
 /** Returns the current URL with some parameters changed; null, '' and [] remove one. */
 export function withQuery(changes) {
+  const key = JSON.stringify(Object.entries(changes));
+  const known = links.value;
+  if (!known.has(key)) known.set(key, changed(Object.entries(changes)));
+  return known.get(key);
+}
+
+function changed(changes) {
   const url = new URL(current.value);
-  for (const [name, value] of Object.entries(changes)) set(url.searchParams, name, value);
+  for (const [name, value] of changes) set(url.searchParams, name, value);
   return tidy(url);
 }
 
