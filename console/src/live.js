@@ -153,7 +153,7 @@ function open(url) {
       connected.value = true;
       contact.value = { ok: true, at: Date.now() };
       for (const [id, { wanted }] of subscriptions) send({ op: 'subscribe', id, ...wanted });
-      if (failures && !subscriptions.size) rereadAll(); // what has changed while there was no connection
+      if (failures && ![...subscriptions.values()].some(isOfTasks)) rereadAll(); // what has changed while there was no connection
       failures = 0;
       pings = setInterval(() => opened.send('{"op":"ping"}'), PING);
       renewBefore(message.closes_at, opened);
@@ -186,10 +186,13 @@ function renewBefore(closesAt, opened) {
 
 const reread = soon(rereadAll, 100);
 
+/** Summaries begin with one of their own: nothing is read again for them. */
+const isOfTasks = ({ wanted }) => wanted.topic !== 'stats';
+
 function handle(message) {
   const subscription = subscriptions.get(message.id);
   if (message.type === 'subscribed' || message.type === 'reset') {
-    reread();
+    if (subscription && isOfTasks(subscription)) reread();
   } else if (message.type === 'bye') {
     socket.close();
   } else if (subscription) {

@@ -344,7 +344,9 @@ def test_lanes_follow_the_summary_of_the_runner(page: Page, runner: Runner, path
         socket.connect_to_server().on_message(pass_on)
 
     page.route_web_socket("**/v1/live*", without_summaries)
-    open_list(page, "lanes", "lanes", path)
+    page.goto(f"/{path}")
+    expect(page.locator(".live")).to_have_text("Live")
+    expect(page.locator(".loading")).to_have_count(0)
     lane = {"lane": "low", "depth": 4_711, "running": 0, "oldest_seconds": 3}
     summary = {"type": "stats", "at": "2026-11-19T00:00:00Z", "lanes": [lane], "started": 0}
     for number in range(1, 9):  # whatever the id of the subscription is

@@ -1,1 +1,0 @@
-import{a as n,b as u,c as i}from"./chunk-3U2IU4W7.js";import{l as c}from"./chunk-HMRUUOXG.js";async function f(t,r){let e=await c(t,r,{text:!0});return Object.defineProperty(JSON.parse(e),"source",{value:n(e)})}function l({source:t},r){let e=r.split(".").reduce((o,s)=>o&&u(o,s),t);return e?i(e):null}export{f as a,l as b};

@@ -1,0 +1,1 @@
+import{a as n,b as u,c as i}from"./chunk-EIGJSXCB.js";import{l as c}from"./chunk-KGWSR3YK.js";async function f(t,r){let e=await c(t,r,{text:!0});return Object.defineProperty(JSON.parse(e),"source",{value:n(e)})}function l({source:t},r){let e=r.split(".").reduce((o,s)=>o&&u(o,s),t);return e?i(e):null}export{f as a,l as b};
