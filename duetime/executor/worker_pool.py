@@ -35,6 +35,7 @@ log = logging.getLogger(__name__)
 
 LEASE_GUARD_INTERVAL = 1.0  # seconds
 RECORD_EVERY: Millis = 10  # between two writes of outcomes, while enough other runs go on
+MANY_OUTCOMES = 8  # in one write: after that many the next write does not wait for more
 LOOK_EVERY: Millis = 2  # at whether enough of them go on
 ENOUGH_RUNS = 4  # for each outcome that waits, beside one for each core
 CORES = os.cpu_count() or 1
@@ -87,6 +88,7 @@ class WorkerPool:
         # leased with the write that records what has ended.
         self.refill: Callable[[], object] = lambda: None
         self._recorded_at: Millis = -RECORD_EVERY  # when outcomes were last recorded
+        self._recorded = 0  # how many then
         self._closing = False
         self._done = threading.Event()
 
@@ -207,20 +209,19 @@ class WorkerPool:
 
     def _wait_for_more(self, ended: list[Ended]) -> None:
         """Wait for outcomes that are recorded in the same write as those that have arrived. A write
-        for each of them costs cores that handlers could use. Other runs use them meanwhile."""
+        for each of them costs cores that handlers could use. Other runs use them meanwhile, and
+        short ones end in large numbers anyway."""
         if not ended:
             return
         write_at = self._recorded_at + RECORD_EVERY
-        for _ in range(RECORD_EVERY // LOOK_EVERY):
+        for _ in range(RECORD_EVERY // LOOK_EVERY if self._recorded < MANY_OUTCOMES else 0):
             early = write_at - self._clock.monotonic()
-            if early <= 0 or not self._others_go_on(len(ended)):
+            others_go_on = self._executing >= CORES + ENOUGH_RUNS * len(ended)
+            if early <= 0 or not others_go_on or len(ended) >= MANY_OUTCOMES:
                 break
             sleep(min(early, LOOK_EVERY) / SECOND)
             self._receive_all(ended)
-        self._recorded_at = self._clock.monotonic()
-
-    def _others_go_on(self, ended: int) -> bool:
-        return self._executing >= CORES + ENOUGH_RUNS * ended
+        self._recorded, self._recorded_at = len(ended), self._clock.monotonic()
 
     def _receive_all(self, ended: list[Ended]) -> None:
         with suppress(Empty):
