@@ -10,11 +10,13 @@ threads can be started, runs wait for the existing ones and the pool accepts few
 """
 
 import logging
+import os
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
+from time import sleep
 from typing import TYPE_CHECKING
 
 from duetime.core.delivery import Message
@@ -32,6 +34,11 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LEASE_GUARD_INTERVAL = 1.0  # seconds
+RECORD_EVERY: Millis = 10  # between two writes of outcomes, while enough other runs go on
+MANY_OUTCOMES = 8  # in one write: after that many the next write does not wait for more
+LOOK_EVERY: Millis = 2  # at whether enough of them go on
+ENOUGH_RUNS = 4  # for each outcome that waits, beside one for each core
+CORES = os.cpu_count() or 1
 WAKE_MORE_AFTER = 0.001  # seconds that a run may wait for a busy thread before more are woken
 THREAD_RETRY_DELAY: Millis = MINUTE  # after a thread could not be started
 
@@ -80,6 +87,8 @@ class WorkerPool:
         # Called in the loop thread when slots are free, to offer what is ready for them: it is then
         # leased with the write that records what has ended.
         self.refill: Callable[[], object] = lambda: None
+        self._recorded_at: Millis = -RECORD_EVERY  # when outcomes were last recorded
+        self._recorded = 0  # how many then
         self._closing = False
         self._done = threading.Event()
 
@@ -190,12 +199,29 @@ class WorkerPool:
         with suppress(Empty):
             self._receive(self._inbox.get(timeout=self._until_next_timer()), ended)
         self._receive_all(ended)
+        self._wait_for_more(ended)
         while freed < len(ended):
             now = len(ended)
             self._free(now - freed)
             freed = now
             self._receive_all(ended)
         return ended
+
+    def _wait_for_more(self, ended: list[Ended]) -> None:
+        """Wait for outcomes that are recorded in the same write as those that have arrived. A write
+        for each of them costs cores that handlers could use. Other runs use them meanwhile, and
+        short ones end in large numbers anyway."""
+        if not ended:
+            return
+        write_at = self._recorded_at + RECORD_EVERY
+        for _ in range(RECORD_EVERY // LOOK_EVERY if self._recorded < MANY_OUTCOMES else 0):
+            early = write_at - self._clock.monotonic()
+            others_go_on = self._executing >= CORES + ENOUGH_RUNS * len(ended)
+            if early <= 0 or not others_go_on or len(ended) >= MANY_OUTCOMES:
+                break
+            sleep(min(early, LOOK_EVERY) / SECOND)
+            self._receive_all(ended)
+        self._recorded, self._recorded_at = len(ended), self._clock.monotonic()
 
     def _receive_all(self, ended: list[Ended]) -> None:
         with suppress(Empty):

@@ -98,6 +98,14 @@ def waits(payload, ctx):
     return {"pid": os.getpid()}
 
 
+@task("kept.waits_silently", isolated=True)
+def waits_silently(payload, ctx):
+    """Ask the executor nothing, so that nothing but a message of it ends this."""
+    while not ctx.cancelled:
+        time.sleep(0.001)
+    return {"pid": os.getpid()}
+
+
 @task("kept.reason", isolated=True)
 def reason(payload, ctx):
     return ctx.reason

@@ -458,7 +458,7 @@ def test_child_ends_with_its_executor_although_a_copy_of_that_lives_on(fifo: tup
 def a_request(name: str) -> Any:
     handler = registry.find(name)
     assert handler is not None
-    task = a_running_task()
+    task = a_running_task(spec=a_spec(target={"type": "python", "handler": name}))
     return _request(handler, task, RunControl(task, lambda _: None))
 
 

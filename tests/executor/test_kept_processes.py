@@ -5,17 +5,26 @@ import json
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from multiprocessing.connection import Pipe
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from duetime.core.errors import Stopped
 from duetime.executor.executor import Executor
+from duetime.executor.handler_processes.protocol import read_task
 from duetime.executor.isolation import template as templates_of_isolated_handlers
-from duetime.executor.isolation.handler_process import MOST_ATTEMPTS
-from duetime.executor.isolation.process import _request
-from duetime.executor.isolation.protocol import StopNotice, Succeeded
+from duetime.executor.isolation.handler_process import MOST_ATTEMPTS, Attempt, Listener
+from duetime.executor.isolation.process import SENT_AHEAD, IsolatedAttempt, _request, _run
+from duetime.executor.isolation.protocol import (
+    PreviousRequest,
+    Question,
+    StopNotice,
+    Succeeded,
+)
 from duetime.executor.isolation.template import Template
 from duetime.executor.isolation.templates import TEMPLATES
 from duetime.executor.run_control import RunControl
@@ -150,15 +159,102 @@ def test_request_to_stop_that_comes_after_the_end_does_not_reach_the_next_attemp
     fork.send(StopNotice(reason="cancelled"))
     fork.send(a_request("kept.reason"))
 
-    assert received(fork) == Succeeded(result=None, kept=True)
+    outcome = received(fork)
+    assert isinstance(outcome, Succeeded)
+    assert (outcome.result, outcome.kept) == (None, True)
     fork.dismiss()
     template.close()
+
+
+def test_request_to_stop_reaches_a_handler_that_asks_nothing():
+    template = Template()
+    fork = template.fork()
+    for _ in range(2):
+        fork.send(a_request("kept.waits_silently"))
+        fork.send(StopNotice(reason="cancelled"))
+        assert isinstance(received(fork), Succeeded)
+        fork.send(a_request("kept.counts"))
+        assert received(fork).kept, "the process reads requests as before"
+    fork.dismiss()
+    template.close()
+
+
+def test_request_is_not_lost_that_arrives_before_the_main_thread_waits_for_it():
+    """The listener, which has read for the attempt before, reads it."""
+    ours, theirs = Pipe()
+    listener = Listener(theirs)
+    listener.start()
+    listener.begin(Attempt(a_request("kept.counts"), listener))
+    listener.send(Question(number=1, request=PreviousRequest()))
+    listener.end()
+    ours.send(a_request("kept.reason"))
+    while listener._requests.empty():
+        threading.Event().wait(0.001)
+
+    for name in ("kept.reason", "kept.marks"):
+        request = listener.next_request(PATIENCE)
+        assert request is not None
+        assert read_task(request.task).handler == name
+        listener.begin(Attempt(request, listener))
+        listener.end()
+        ours.send(a_request("kept.marks"))
+    ours.close()
+
+
+def test_process_that_was_handed_on_has_the_request_of_the_next_attempt():
+    template = TEMPLATES.take()
+    template.kept = template.fork()
+    attempt = an_attempt("kept.counts")
+    attempt.begin(template)
+
+    assert template.kept is None
+    assert attempt.fork is not None
+    assert received(attempt.fork).kept
+    attempt.fork.dismiss()
+    TEMPLATES.give_back(template)
+
+
+@pytest.mark.parametrize("why", ["interrupted", "fresh", "large"])
+def test_attempt_is_not_begun_in_a_process_that_was_handed_on(why: str):
+    template = TEMPLATES.take()
+    template.kept = kept = template.fork()
+    attempt = an_attempt("kept.fresh" if why == "fresh" else "kept.counts", large=why == "large")
+    if why == "interrupted":
+        attempt.control.force_stop()
+    attempt.begin(template)
+
+    assert attempt.fork is None
+    assert template.kept is kept
+    TEMPLATES.give_back(template)
+
+
+def test_attempt_that_is_interrupted_after_it_was_begun_ends_with_its_process():
+    template = TEMPLATES.take()
+    template.kept = template.fork()
+    attempt = an_attempt("kept.waits_silently")
+    attempt.begin(template)
+    attempt.control.force_stop()
+
+    with pytest.raises(Stopped):
+        _run(template, attempt)
+    assert not template.usable
+    TEMPLATES.give_back(template)
+    assert template.process.poll() is not None
+
+
+def an_attempt(name: str, *, large: bool = False) -> IsolatedAttempt:
+    handler = registry.find(name)
+    assert handler is not None
+    payload = "a" * SENT_AHEAD if large else None
+    task = a_running_task(spec=a_spec(target={"type": "python", "handler": name}, payload=payload))
+    control = RunControl(task, lambda _: None)
+    return IsolatedAttempt(_request(handler, task, control), control)
 
 
 def a_request(name: str) -> Any:
     handler = registry.find(name)
     assert handler is not None
-    task = a_running_task()
+    task = a_running_task(spec=a_spec(target={"type": "python", "handler": name}))
     return _request(handler, task, RunControl(task, lambda _: None))
 
 

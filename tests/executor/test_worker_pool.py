@@ -19,6 +19,7 @@ from duetime.core.steps.cancel import request_cancel
 from duetime.core.steps.lease import HEARTBEAT, LENGTH
 from duetime.core.steps.record import lease_expired
 from duetime.core.times import SECOND
+from duetime.executor import worker_pool
 from duetime.executor.attempt_loop import STOP_GRACE
 from duetime.executor.executor import Executor
 from duetime.executor.run_control import RunControl
@@ -128,6 +129,97 @@ def test_pool_runs_attempts_in_parallel(world: World):
         pool.offer(world.receive())
 
     assert [world.status(task_id) for task_id in ids] == [Status.SUCCEEDED] * 3
+
+
+class Inbox(SimpleQueue):
+    """Says when something has arrived that the loop has not seen."""
+
+    def __init__(self) -> None:
+        self.arrived = threading.Event()
+
+    def put(self, *args: Any) -> None:
+        super().put(*args)
+        self.arrived.set()
+
+
+class Pauses:
+    """The pauses of a loop that waits for more outcomes: in each of them another handler ends."""
+
+    def __init__(self, world: World, monkeypatch: pytest.MonkeyPatch, slots: int) -> None:
+        self._ends = {number: threading.Event() for number in range(slots)}
+        self._monkeypatch = monkeypatch
+        self._running = threading.Barrier(slots + 1)
+        self.pool: WorkerPool
+        self.count = 0
+        self.writes: list[int] = []
+        self._twice = threading.Event()
+        self._real = world.executor.record_and_lease
+        world.executor.record_and_lease = self._record_and_lease
+        world.script = self._run
+
+    def _run(self, task: Any, ctx: Any) -> None:
+        self._running.wait(PATIENCE)
+        assert self._ends[task.spec.payload].wait(PATIENCE)
+
+    def _record_and_lease(self, *, ended: Any, due: Any) -> Any:
+        if ended:
+            self.writes.append(len(ended))
+            if len(self.writes) == 1:
+                self._end_next()
+            else:
+                self._twice.set()
+        return self._real(ended=ended, due=due)
+
+    def _end_next(self) -> None:
+        self._ends[sum(event.is_set() for event in self._ends.values())].set()
+
+    def pause(self, seconds: float) -> None:
+        assert 0 < seconds <= worker_pool.LOOK_EVERY / SECOND
+        self.count += 1
+        if self._twice.is_set():
+            return
+        inbox = self.pool._inbox
+        inbox.arrived.clear()
+        self._end_next()
+        assert inbox.arrived.wait(PATIENCE)
+
+    def run(self, world: World, slots: int) -> None:
+        self._monkeypatch.setattr(worker_pool, "sleep", self.pause)
+        self.pool = WorkerPool(world.executor, world.clock, slots)
+        self.pool._inbox = Inbox()
+        loop = threading.Thread(target=self.pool.run, daemon=True)
+        loop.start()
+        for number in range(slots):
+            world.submit(payload=number)
+        self.pool.offer(world.receive())
+        self._running.wait(PATIENCE)
+        self._end_next()
+        assert self._twice.wait(PATIENCE)
+        for event in self._ends.values():
+            event.set()
+        self.pool.close()
+        loop.join(PATIENCE)
+
+
+def test_pool_records_outcomes_together_while_enough_other_runs_go_on(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    slots = worker_pool.CORES + 3 * worker_pool.ENOUGH_RUNS
+    pauses = Pauses(world, monkeypatch, slots)
+    pauses.run(world, slots)
+
+    assert pauses.writes[1] > 1
+
+
+def test_pool_records_an_outcome_at_once_if_few_other_runs_go_on(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    slots = worker_pool.CORES + worker_pool.ENOUGH_RUNS
+    pauses = Pauses(world, monkeypatch, slots)
+    pauses.run(world, slots)
+
+    assert pauses.writes[:2] == [1, 1]
+    assert pauses.count == 0
 
 
 def test_pool_with_one_slot_runs_all_tasks_in_one_thread(world: World):

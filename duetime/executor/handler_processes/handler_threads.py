@@ -20,10 +20,7 @@ from time import monotonic, process_time
 from typing import Any
 
 from duetime.core.errors import Stopped
-from duetime.core.lanes import Lane
-from duetime.core.lifecycle import Status
 from duetime.core.results import encode_result
-from duetime.core.task import Attempt, Spec, Task
 from duetime.core.times import seconds
 from duetime.executor.call_handler import call_handler
 from duetime.executor.failures import failure_of
@@ -42,6 +39,7 @@ from duetime.executor.handler_processes.protocol import (
     TaskFields,
     frame,
     read_task,
+    task_of,
 )
 from duetime.executor.handler_processes.task_list import Item, Marks, TaskList
 from duetime.executor.isolation.load import find_handler
@@ -67,7 +65,7 @@ class Attempted:
         self.fields = fields
         self._pipe = pipe
         self.parent = Parent(self)
-        self.task = _task(fields, deadline - seconds(fields.timeout))
+        self.task = task_of(fields, deadline - seconds(fields.timeout))
         self.control = RunControl(
             self.task,
             self.parent.renew,
@@ -84,31 +82,6 @@ class Attempted:
     def run(self) -> Any:
         handler = find_handler(self.fields.module, self.fields.handler)
         return call_handler(handler, self.fields.payload, self.control)
-
-
-def _task(fields: TaskFields, started_at: int) -> Task:
-    """Returns the task as its context and the log need it: the executor has the rest."""
-    attempt = Attempt(number=fields.attempt, started_at=started_at, drift_ms=0)
-    return Task(
-        id=fields.id,
-        spec=Spec(
-            target={"type": "python", "handler": fields.handler},
-            run_at=started_at,
-            payload=fields.payload,
-            priority=Lane.MEDIUM,
-            timeout=fields.timeout,
-            occurrence=fields.occurrence,
-        ),
-        status=Status.RUNNING,
-        token="",
-        due_at=started_at,
-        wake=None,
-        created_at=started_at,
-        updated_at=started_at,
-        budget=fields.attempt,
-        attempt=fields.attempt,
-        current=attempt,
-    )
 
 
 class HandlerThreads:

@@ -25,8 +25,11 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import Any
 
+from duetime.core.lanes import Lane
+from duetime.core.lifecycle import Status
 from duetime.core.occurrence import Occurrence
-from duetime.core.task import Task
+from duetime.core.task import Attempt, Spec, Task
+from duetime.core.times import Millis
 from duetime.core.value import value
 from duetime.handlers.sources import KeptModule
 from duetime.logs.formatting import LogSettings
@@ -86,6 +89,31 @@ class TaskFields:
 
 def read_task(data: bytes) -> TaskFields:
     return TaskFields(*marshal.loads(data))
+
+
+def task_of(fields: TaskFields, started_at: Millis) -> Task:
+    """Returns the task as its context and the log need it: the executor has the rest."""
+    attempt = Attempt(number=fields.attempt, started_at=started_at, drift_ms=0)
+    return Task(
+        id=fields.id,
+        spec=Spec(
+            target={"type": "python", "handler": fields.handler},
+            run_at=started_at,
+            payload=fields.payload,
+            priority=Lane.MEDIUM,
+            timeout=fields.timeout,
+            occurrence=fields.occurrence,
+        ),
+        status=Status.RUNNING,
+        token="",
+        due_at=started_at,
+        wake=None,
+        created_at=started_at,
+        updated_at=started_at,
+        budget=fields.attempt,
+        attempt=fields.attempt,
+        current=attempt,
+    )
 
 
 def frame(messages: Sequence[Message]) -> bytes:

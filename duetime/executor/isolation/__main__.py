@@ -6,6 +6,7 @@ pipe of its own. When it has ended, the template kills what it has left behind a
 `CONTROL`.
 """
 
+import gc
 import importlib
 import os
 import pickle
@@ -76,6 +77,7 @@ def _prepare(setup: Setup) -> None:
     for module in setup.modules:
         if _may_be_shared(module):
             importlib.import_module(module)
+    gc.freeze()  # a collection in a fork would write to, and so copy, the pages of the template
 
 
 def _may_be_shared(module: str) -> bool:

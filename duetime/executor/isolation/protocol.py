@@ -5,7 +5,8 @@ from struct import Struct
 from typing import Any
 
 from duetime.core.steps.record import Failure
-from duetime.core.task import Progress, Task
+from duetime.core.task import Progress
+from duetime.core.times import Millis
 from duetime.core.value import value
 from duetime.handlers.context import Previous, Reason
 from duetime.handlers.sources import KeptModule
@@ -34,11 +35,9 @@ class Setup:
 class RunRequest:
     """To a fork, for each attempt."""
 
-    module: str
-    name: str
-    task: Task
+    task: bytes  # see task_bytes: to pickle a whole task takes ten times as long
+    started_at: Millis
     previous: Previous | None  # read beforehand
-    trace: str | None = None  # the context of the attempt's span
     keep: bool = False  # the process may run another attempt after this one
 
 
@@ -102,12 +101,14 @@ class Question:
 class Succeeded:
     result: str | None  # JSON: the executor need not know the classes of the handler
     kept: bool = False  # the process waits for another attempt
+    computed: bool = False  # it used a core, or waited for one, for most of its time
 
 
 @value(frozen=True, kw_only=True, slots=True)
 class Failed:
     failure: Failure
     kept: bool = False
+    computed: bool = False
 
 
 class EndedIdle:

@@ -6,8 +6,9 @@ import select
 import socket
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from multiprocessing.connection import Connection, Pipe
+from multiprocessing.reduction import ForkingPickler
 from time import monotonic
 from typing import Any
 
@@ -22,6 +23,11 @@ POLL_INTERVAL = 100  # milliseconds between two checks whether the handler shoul
 IDLE_TIMEOUT = 10.0  # seconds that a fork waits for its next attempt
 EXIT_TIMEOUT = 1.0  # seconds for a fork to end by itself after it has sent its outcome
 CLEAN_UP_TIMEOUT = 6.0  # seconds for the template to end what a fork has left behind
+
+
+def as_bytes(message: RunRequest | StopNotice) -> memoryview:
+    """Returns what a fork receives as this message."""
+    return memoryview(ForkingPickler.dumps(message))
 
 
 class ChildGone(Exception):
@@ -142,13 +148,13 @@ class Fork:
         return [] if self._pipe.closed else [self._pipe.fileno()]
 
     def send(self, message: RunRequest | StopNotice) -> None:
-        """Raises ChildGone. The last messages of a fork that has ended can still be received."""
-        try:
-            self._pipe.send(message)
-        except (BrokenPipeError, ConnectionResetError):
-            return
-        except OSError:
-            raise ChildGone from None
+        """The last messages of a fork that has ended can still be received."""
+        self.send_bytes(as_bytes(message))
+
+    def send_bytes(self, data: "memoryview") -> None:
+        """As above, for a message that is made already."""
+        with suppress(OSError):  # `receive` finds out why
+            self._pipe.send_bytes(data)
 
     def receive(self) -> Any:
         """Returns None if no message comes for POLL_INTERVAL."""
