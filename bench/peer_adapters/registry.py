@@ -3,8 +3,8 @@
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
-from functools import cache, partial
+from contextlib import contextmanager
+from functools import cache, lru_cache, partial
 from pathlib import Path
 
 import psycopg
@@ -217,8 +217,12 @@ def _stored_in_second_database(environment: Environment) -> int:
 
 def _sqlite_count(file: Path, query: str) -> int:
     try:
-        connection = sqlite3.connect(f"file:{file}?mode=ro", uri=True, timeout=30)
-        with closing(connection):
-            return int(connection.execute(query).fetchone()[0])
+        return int(_opened(file).execute(query).fetchone()[0])
     except sqlite3.OperationalError:
         return 0  # no table yet
+
+
+@lru_cache(maxsize=1)
+def _opened(file: Path) -> sqlite3.Connection:
+    """One connection for all looks: to open one takes longer than to count."""
+    return sqlite3.connect(f"file:{file}?mode=ro", uri=True, timeout=30, check_same_thread=False)
