@@ -21,7 +21,12 @@ class Path(StrEnum):
     SCANNED = "scanned"  # the scanner sends it shortly before its due time
 
 
-PATHS = {Status.ENQUEUED: Path.FAST, Status.PENDING: Path.SCANNED}
+# By the first status. A task that is RUNNING was stored with its lease.
+PATHS = {
+    Status.ENQUEUED: Path.FAST,
+    Status.RUNNING: Path.FAST,
+    Status.PENDING: Path.SCANNED,
+}
 
 
 class ChangeMetrics(NamedTuple):
@@ -50,7 +55,7 @@ class ChangeMetrics(NamedTuple):
 def metrics_of(change: StatusChange) -> ChangeMetrics | None:
     """Returns None if there is nothing to count, as when an attempt starts."""
     after = change.after
-    if after is Status.RUNNING:
+    if after is Status.RUNNING and change.before is not None:
         return None
     end = after if after in FINISHED else None
     if change.before is Status.RUNNING:
@@ -73,4 +78,4 @@ def metrics_of(change: StatusChange) -> ChangeMetrics | None:
 
 def _text(change: StatusChange) -> str:
     """Returns the text of the queue. Most tasks have no pool, and then it is that of the lane."""
-    return change.lane.value if change.pool is None else str(change.queue)
+    return change.lane._value_ if change.pool is None else str(change.queue)

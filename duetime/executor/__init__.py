@@ -19,7 +19,8 @@ The path of one attempt, with the files in order:
 6. The result, or the exception as `failures.py` describes it, goes back through the inbox of the
    pool to the loop. Its next step records it, again with `record_and_lease`.
 
-`lane_sources.py` has where the local runner and workers take messages from.
+`lane_sources.py` has where the local runner and workers take messages from. In the local runner new
+tasks may also start with their submission, without a message (`new_tasks.py`).
 
 The loop has no threads and does not wait, so the simulation in `tests/simulation` drives it in
 virtual time.

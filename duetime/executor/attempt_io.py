@@ -12,6 +12,7 @@ from duetime.core.delivery import Message
 from duetime.core.task import Progress
 from duetime.core.times import SECOND, Millis
 from duetime.core.value import value
+from duetime.executor.new_tasks import NewTasks
 from duetime.executor.runs import Admitted, Ended, Run
 
 MAX_EARLY: Millis = 2 * SECOND  # a message that arrives earlier is handed back
@@ -41,8 +42,14 @@ class AttemptIO(Protocol):
         ...
 
     def record_and_lease(
-        self, *, ended: Sequence[Ended] = (), due: Sequence[Admitted] = ()
-    ) -> Written: ...
+        self,
+        *,
+        ended: Sequence[Ended] = (),
+        due: Sequence[Admitted] = (),
+        new: Sequence[NewTasks] = (),
+    ) -> Written:
+        """`new` is given only to an executor that runs beside its store."""
+        ...
 
     def hand_back(self, messages: Sequence[Message]) -> None:
         """Gives messages back that the loop has not leased, for another executor to start now."""

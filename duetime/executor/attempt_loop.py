@@ -23,6 +23,7 @@ from duetime.core.times import SECOND, Millis
 from duetime.core.value import value
 from duetime.engine.clock import ClockJumps
 from duetime.executor.attempt_io import MAX_EARLY, AttemptIO
+from duetime.executor.new_tasks import NewTasks
 from duetime.executor.runs import Admitted, Ended, Run, cancelled, interrupted, timed_out
 
 log = logging.getLogger(__name__)
@@ -79,6 +80,10 @@ class AttemptLoop:
     def running(self) -> int:
         return len(self._running)
 
+    def running_since(self, before: Millis) -> int:
+        """Returns how many attempts have run since before a time of the monotonic clock."""
+        return sum(r.run.control.renewed_at < before for r in self._running.values())
+
     def running_tasks(self) -> list[tuple[str, Millis]]:
         """As below."""
         tasks = [running.run.task for running in list(self._running.values())]
@@ -99,6 +104,11 @@ class AttemptLoop:
             self._record_retries,
         )
         return sum(len(some) for some in held)
+
+    @property
+    def has_due(self) -> bool:
+        """Whether a message waits that is due."""
+        return bool(self._waiting) and self._waiting[0][0] <= self._clock.now()
 
     @property
     def next_timer(self) -> Millis | None:
@@ -143,17 +153,17 @@ class AttemptLoop:
             self._wait(message)
         return len(messages) - len(admitted)
 
-    def step(self, ended: Sequence[Ended] = ()) -> StepResult:
+    def step(self, ended: Sequence[Ended] = (), new: Sequence[NewTasks] = ()) -> StepResult:
         """Do what is due: renew leases, stop handlers, record outcomes, lease messages. `ended`
-        are the runs whose handlers have returned."""
+        are the runs whose handlers have returned, `new` the tasks to store with their leases."""
         to_record = [end for returned in ended if (end := self._finish(returned))]
         self._renew_leases()
         to_record += self._stop_handlers()
         to_record += self._due_record_retries()
         due = self._due()
-        if not to_record and not due:
+        if not to_record and not due and not new:
             return StepResult()
-        written = self._executor.record_and_lease(ended=to_record, due=due)
+        written = self._executor.record_and_lease(ended=to_record, due=due, new=new)
         for end in written.record_retries:
             self._retry_record(end)
         for message in written.waiting:
@@ -161,7 +171,8 @@ class AttemptLoop:
         waiting = sum(1 for admitted in written.lease_retries if self._retry_lease(admitted))
         waiting += len(written.waiting)
         started = [run for run in written.started if self._start(run)]
-        return StepResult(started=started, not_started=len(due) - len(started) - waiting)
+        asked = len(due) + sum(one.slots for one in new)
+        return StepResult(started=started, not_started=asked - len(started) - waiting)
 
     def check_leases(self) -> bool:
         """Stop handlers whose lease may soon end. The lease guard calls this from a thread of its

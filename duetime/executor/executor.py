@@ -7,7 +7,6 @@ deleted message leaves a message whose token is spent.
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +20,14 @@ from duetime.core.steps.record import fail, needs_enqueue, started, succeed
 from duetime.core.steps.suspend import suspend
 from duetime.core.task import Progress, Task
 from duetime.core.times import MINUTE, SECOND, Millis, seconds
+from duetime.core.value import replace
 from duetime.engine.enqueue import enqueue
 from duetime.executor.attempt_io import MAX_EARLY, RecordedEnd, Written
 from duetime.executor.change_writes import write_changes
 from duetime.executor.children import Children, ChildSubmission
 from duetime.executor.immediate_follow_ups import run_follow_ups_at_once
 from duetime.executor.message_acks import DeadLetterIds, MessageAcks
+from duetime.executor.new_tasks import Leased, NewTasks
 from duetime.executor.runs import Admitted, Ended, Run, log_fields, new_run, unrecordable
 from duetime.executor.stale_messages import LEASE_OVER_AFTER, StaleMessages, keeps_attempt
 from duetime.executor.target_runner import TargetRunner
@@ -99,11 +100,15 @@ class Executor:
         return admitted
 
     def record_and_lease(
-        self, *, ended: Sequence[Ended] = (), due: Sequence[Admitted] = ()
+        self,
+        *,
+        ended: Sequence[Ended] = (),
+        due: Sequence[Admitted] = (),
+        new: Sequence[NewTasks] = (),
     ) -> Written:
-        """Record the runs that have ended and lease the messages that are due, in one round trip.
-        A write without an answer may have been made. Repeated unchanged, it recognises its own
-        earlier effect."""
+        """Record the runs that have ended, lease the messages that are due and store new tasks with
+        their leases, in one round trip. A write without an answer may have been made. Repeated
+        unchanged, it recognises its own earlier effect."""
         written = Written()
         self._slow_down(ended)
         now = self._clock.now()
@@ -113,10 +118,15 @@ class Executor:
         now, asked_at = self._clock.now(), self._clock.monotonic()
         outcomes = self._outcomes(ended, now)
         leases = self._leases(due, now)
+        leased = [self._lease_new(one, now, asked_at) for one in new]
         answers = self._apply([outcome.change for outcome in outcomes] + leases)
+        for one in new:
+            one.finish()
         written.outcomes, written.answers = outcomes, answers[: len(outcomes)]
         self._after_record(outcomes, written.answers, written)
         self._after_lease(due, leases, answers[len(outcomes) :], written, asked_at)
+        for one, its in zip(new, leased, strict=True):
+            self._begin_new(one, its, written)
         return written
 
     def hand_back(self, messages: Sequence[Message]) -> None:
@@ -168,7 +178,7 @@ class Executor:
                 run.control.message_held_at = now
 
     def _apply(self, changes: Sequence[Change]) -> list[Answer]:
-        return write_changes(self._store, changes)
+        return write_changes(self._store, changes) if changes else []
 
     def _outcomes(self, ended: Sequence[Ended], now: Millis) -> list[RecordedEnd]:
         """Returns each run that has ended with the change that records it. An outcome that no
@@ -200,8 +210,14 @@ class Executor:
         ended: list[tuple[Message, Task]] = []
         for (end, change), answer in zip(outcomes, answers, strict=True):
             message = end.run.message
-            if isinstance(answer, Applied) and message.delivery.limits:
-                ended.append((message, answer.stored))
+            if isinstance(answer, Applied):
+                task = answer.stored
+                if message.delivery.limits:
+                    ended.append((message, task))
+                (dead if change.step is Step.BURY else spent).append(message)
+                if needs_enqueue(change, task):
+                    retried.append(task)
+                continue
             match answer:
                 case Unwritable() if end.tries + 1 >= OUTCOME_TRIES:
                     as_failure = replace(unrecordable(end), tries=end.tries + 1)
@@ -213,12 +229,6 @@ class Executor:
                     log.warning("outcome refused: lease lost", extra=log_fields(end.run))
                     if self._stale.resolve(message, stored):
                         spent.append(message)
-                case Applied() if change.step is Step.BURY:
-                    dead.append(message)
-                case Applied(task):
-                    spent.append(message)
-                    if needs_enqueue(change, task):
-                        retried.append(task)
         kept = [] if self._stale.free_slots(ended) else [message for message, _ in ended]
         enqueue(self._ports, retried)
         recorded = [answer.stored for answer in answers if isinstance(answer, Applied)]
@@ -250,6 +260,22 @@ class Executor:
                         spent.append(admitted.message)
         spent += [r.message for r in written.started if outlasts_message(r.task.spec)]
         self._acks.delete(spent)
+
+    def _lease_new(self, new: NewTasks, now: Millis, asked_at: Millis) -> Leased:
+        holders = self._ports.chance.nonces(new.slots)
+        return new.lease(now=now, asked_at=asked_at, holders=holders)
+
+    def _begin_new(self, new: NewTasks, leased: Leased, written: Written) -> None:
+        """Start the attempts that were stored with their tasks."""
+        if new.stored:
+            pairs = zip(leased.messages, leased.tasks, strict=True)
+            written.started += [
+                self._start(Admitted(message=message), task, leased.asked_at)
+                for message, task in pairs
+            ]
+            new.started = len(leased.tasks)
+        elif new.error is not None:
+            written.lease_retries += leased.admitted()
 
     def _slow_down(self, ended: Sequence[Ended]) -> None:
         """Pause the rate limits whose targets have asked for it. Most outcomes ask for nothing."""
@@ -315,16 +341,16 @@ class Executor:
         return token_hash(admitted.callback_token)
 
     def _record(self, end: Ended, now: Millis) -> Change:
-        control = end.run.control
-        task = started(end.run.task, after=control.started_after or 0, now=now, trace=control.trace)
+        control, task = end.run.control, end.run.task
+        attempt = started(task, after=control.started_after or 0, now=now, trace=control.trace)
         if end.suspension is not None:  # a cancel request is seen when its run would start
-            draw = self._ports.chance.draw()
+            draw, task = self._ports.chance.draw(), replace(task, current=attempt)
             return suspend(self._ports.wake_policy, task, end.suspension, now=now, draw=draw)
         if end.failure is None:
-            return succeed(task, result=end.result, now=now)
+            return succeed(task, result=end.result, now=now, attempt=attempt)
         return fail(
             self._ports.wake_policy,
-            task,
+            replace(task, current=attempt),
             end.failure,
             now=now,
             draw=self._ports.chance.draw(),

@@ -31,9 +31,11 @@ class MessageAcks:
         self._dead_letters: DeadLetterIds = set() if dead_letters is None else dead_letters
 
     def delete(self, messages: Sequence[Message]) -> None:
-        if messages:
-            with _lane_may_fail(messages):
-                self._lanes.delete(messages)
+        """A message without a receipt was in no lane: see duetime.executor.new_tasks."""
+        received = [message for message in messages if message.receipt]
+        if received:
+            with _lane_may_fail(received):
+                self._lanes.delete(received)
 
     def bury(self, messages: Sequence[Message]) -> None:
         if not messages:

@@ -26,6 +26,7 @@ from duetime.core.times import MINUTE, SECOND, Millis, seconds
 from duetime.core.value import value
 from duetime.executor.attempt_io import AttemptIO
 from duetime.executor.attempt_loop import AttemptLoop
+from duetime.executor.new_tasks import NewTasks
 from duetime.executor.runs import Ended, Run, interrupted
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LEASE_GUARD_INTERVAL = 1.0  # seconds
+PATIENCE: Millis = 20  # that new tasks wait for slots which are about to be free
 RECORD_EVERY: Millis = 10  # between two writes of outcomes, while enough other runs go on
 MANY_OUTCOMES = 8  # in one write: after that many the next write does not wait for more
 LOOK_EVERY: Millis = 2  # at whether enough of them go on
@@ -48,7 +50,7 @@ class _Drain:
     grace: Millis
 
 
-InboxItem = Sequence[Message] | Ended | _Drain | BaseException | None  # None: close
+InboxItem = Sequence[Message] | Ended | NewTasks | _Drain | BaseException | None  # None: close
 OnStart = Callable[[Sequence[Run]], None]
 
 
@@ -87,6 +89,10 @@ class WorkerPool:
         # Called in the loop thread when slots are free, to offer what is ready for them: it is then
         # leased with the write that records what has ended.
         self.refill: Callable[[], object] = lambda: None
+        # Called in the loop thread, to take up to so many slots for new tasks that start with their
+        # submission. Returns how many were taken: none while messages are ready for them.
+        self.take_for_new: Callable[[int], int] = self.take_slots
+        self._new: deque[NewTasks] = deque()  # that wait for slots
         self._recorded_at: Millis = -RECORD_EVERY  # when outcomes were last recorded
         self._recorded = 0  # how many then
         self._closing = False
@@ -99,6 +105,25 @@ class WorkerPool:
         with self._slot_freed:
             self._slots_used += len(messages)
         self._inbox.put(messages)
+
+    def take_slots(self, most: int) -> int:
+        """Take up to so many free slots. Returns how many were taken."""
+        if self._processes is not None and not self._processes.wait_until_ready(0):
+            return 0
+        with self._slot_freed:
+            taken = max(min(self._free_slots(), most), 0)
+            self._slots_used += taken
+        return taken
+
+    def store(self, new: NewTasks) -> None:
+        """Store new tasks together with leases of the first of them, if slots for them are free
+        soon. Returns when they are stored, or will not be: see NewTasks."""
+        new.offered_at = self._clock.monotonic()
+        self._inbox.put(new)
+        while not new.answered.wait(LEASE_GUARD_INTERVAL):
+            if self._done.is_set():  # it reads nothing more
+                new.give_up()
+                return
 
     def wait_for_slots(self, timeout: float, at_least: int = 1) -> int:
         """Wait until so many slots are free, up to `timeout` seconds. Returns the number of free
@@ -170,7 +195,11 @@ class WorkerPool:
 
     def _run_loop(self) -> None:
         while not self._closing or self._loop.unfinished:
-            result = self._loop.step(self._wait_for_arrivals())
+            ended = self._wait_for_arrivals()
+            new = self._take_new()
+            result = self._loop.step(ended, new)
+            for one in new:
+                one.answered.set()
             self._free(result.not_started)
             self._executing += len(result.started)
             if self._on_start and result.started:
@@ -181,6 +210,33 @@ class WorkerPool:
                 self._threads_to_wake = 1
             self._work.extend(self._hand_over(result.started))
             self._wake_threads()
+
+    def _take_new(self) -> list[NewTasks]:
+        """Returns the new tasks to store now, each with its slots. Refuses those that have waited
+        for too long."""
+        taken: list[NewTasks] = []
+        while self._new and self._take_for(self._new[0]):
+            new = self._new.popleft()
+            if new.slots:
+                taken.append(new)
+            else:
+                new.answered.set()
+        return taken
+
+    def _take_for(self, new: NewTasks) -> bool:
+        """Whether new tasks need not wait any longer: they have their slots, or will get none. A
+        slot that a run has had for long is not about to be free."""
+        if self._closing:
+            return True
+        now = self._clock.monotonic()
+        late = now - new.offered_at >= PATIENCE
+        wanted = len(new.tasks)
+        if not late:
+            wanted = min(wanted, self._slots - self._loop.running_since(now - PATIENCE))
+            if self._free_slots() < wanted:
+                return False
+        new.slots = self.take_for_new(len(new.tasks))
+        return late or new.slots > 0
 
     def _hand_over(self, started: Sequence[Run]) -> Sequence[Run]:
         """Gives runs to the handler processes. Returns those that run in threads."""
@@ -210,14 +266,15 @@ class WorkerPool:
     def _wait_for_more(self, ended: list[Ended]) -> None:
         """Wait for outcomes that are recorded in the same write as those that have arrived. A write
         for each of them costs cores that handlers could use. Other runs use them meanwhile, and
-        short ones end in large numbers anyway."""
+        short ones end in large numbers anyway. What is to start does not wait for them."""
         if not ended:
             return
         write_at = self._recorded_at + RECORD_EVERY
         for _ in range(RECORD_EVERY // LOOK_EVERY if self._recorded < MANY_OUTCOMES else 0):
             early = write_at - self._clock.monotonic()
             others_go_on = self._executing >= CORES + ENOUGH_RUNS * len(ended)
-            if early <= 0 or not others_go_on or len(ended) >= MANY_OUTCOMES:
+            to_start = self._new or self._loop.has_due
+            if early <= 0 or not others_go_on or len(ended) >= MANY_OUTCOMES or to_start:
                 break
             sleep(min(early, LOOK_EVERY) / SECOND)
             self._receive_all(ended)
@@ -238,6 +295,8 @@ class WorkerPool:
         elif isinstance(item, Ended):
             self._executing -= 1
             ended.append(item)
+        elif isinstance(item, NewTasks):
+            self._new.append(item)
         else:
             self._free(self._loop.accept(item))
 
@@ -253,12 +312,12 @@ class WorkerPool:
                 self._receive(interrupted(self._work.popleft()), ended)
 
     def _until_next_timer(self) -> float | None:
-        at = self._loop.next_timer
-        hurry = self._work and not self._all_busy()
-        if at is None:
-            return WAKE_MORE_AFTER if hurry else None
-        wait = max(at - self._clock.monotonic(), 0) / SECOND
-        return min(wait, WAKE_MORE_AFTER) if hurry else wait
+        waits = [WAKE_MORE_AFTER] if self._work and not self._all_busy() else []
+        timers = [self._new[0].offered_at + PATIENCE] if self._new else []
+        if (at := self._loop.next_timer) is not None:
+            timers.append(at)
+        now = self._clock.monotonic() if timers else 0
+        return min((*waits, *(max(at - now, 0) / SECOND for at in timers)), default=None)
 
     def _wake_threads(self) -> None:
         """Wake one thread, and while work is left, twice as many after each WAKE_MORE_AFTER. A few

@@ -23,7 +23,7 @@ from duetime.engine.clock import SystemClock, SystemRandom
 from duetime.engine.lines import look_lines
 from duetime.executor.lane_sources import LaneSource
 from duetime.extras import NotInstalled
-from duetime.local.batches.submission import PutNew
+from duetime.local.batches.submission import QueueNew
 from duetime.local.folder_archive import FolderArchive
 from duetime.local.lane_sources import MemoryLanes, PolledLanes
 from duetime.local.options import LocalOptions
@@ -61,7 +61,7 @@ class Backend:
     memory_lanes: MemoryLaneQueue | None = None  # from which HTTP workers can be served
     workers: WorkerStore | None = None  # those that need no runner
     held_by_workers: Callable[[], Sequence[Task]] = lambda: ()  # since before the start
-    put_new: PutNew | None = None  # stores new tasks whose rows are made already
+    queue_new: QueueNew | None = None  # stores new tasks whose rows are made already
     longest_timeout: int = LONGEST_TIMEOUT  # also of other executors, if there are any
     resumed: int = 0  # tasks that were under way when the previous runner ended
 
@@ -114,7 +114,7 @@ def _sqlite(options: LocalOptions, on_changes: OnChanges, on_lost: OnLost) -> Ba
         figures=store.figures,
         memory_lanes=lanes,
         held_by_workers=store.held_by_workers,
-        put_new=store.put_new,
+        queue_new=store.queue_new,
     )
 
 

@@ -43,6 +43,9 @@ RECEIVE_BATCH = 100
 CLOCK_JUMP_PAUSE = HEARTBEAT / SECOND  # by then every running attempt has renewed its lease
 SHORT_PAUSE = 1.0  # seconds, after an unfinished tick or a lane that was not read
 FEED_PAUSE = 0.5
+# After so many changes at once the relay waits for more: each wake-up of its thread takes time from
+# the threads that start tasks.
+FLOOD, FLOOD_PAUSE = 50, 0.005
 FAILED_SWEEP_PAUSE = 60.0
 LINES_PAUSE: Millis = 2 * SECOND
 LEASES_PAUSE = 1.0
@@ -122,6 +125,7 @@ class Pump:
             self._sweep_threads.append(leases)
         self._taking = threading.Lock()
         pool.refill = self._take_messages
+        pool.take_for_new = self._take_slots
         self._pool_thread = self._thread(pool.run, "pool", restarts=0)
         self._relay_threads = [self._thread(self._run_relay, "relay")]
         if feed:
@@ -277,6 +281,14 @@ class Pump:
             if messages:
                 self._pool.offer(messages)
 
+    def _take_slots(self, most: int) -> int:
+        """Takes up to so many free slots of the pool for tasks that start with their submission:
+        none while other tasks are ready."""
+        with self._taking:
+            if self._stopping.is_set() or self._source.ready(0, 1):
+                return 0
+            return self._pool.take_slots(most)
+
     def _poll_lane(self, lane: Lane) -> None:
         self._started.wait()
         while not self._stopping.is_set():
@@ -293,13 +305,28 @@ class Pump:
             self._relaying = ()
             if self._late_follow_ups:
                 self._late_follow_ups.run_due()
+            if len(changes) >= FLOOD:
+                self._drained.wait(FLOOD_PAUSE)
 
     def _next_changes(self) -> Sequence[StatusChange] | None:
-        """Waits for changes, but not longer than until a follow-up is due."""
+        """Waits for changes, but not longer than until a follow-up is due, and takes all that have
+        come."""
         try:
-            return self._changes.get(timeout=late.wait if (late := self._late_follow_ups) else None)
+            first = self._changes.get(
+                timeout=late.wait if (late := self._late_follow_ups) else None
+            )
         except Empty:
             return ()
+        if first is None or self._changes.empty():
+            return first
+        changes = [*first]
+        while not self._changes.empty():  # nobody else takes any
+            more = self._changes.get()
+            if more is None:
+                self._changes.put(None)
+                break
+            changes += more
+        return changes
 
     def _poll_feed(self, feed: Feed) -> None:
         while not self._drained.wait(FEED_PAUSE):

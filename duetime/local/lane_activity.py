@@ -10,6 +10,7 @@ from duetime.core.delivery import Delivery, Message
 from duetime.core.lanes import Queue, queues_of
 from duetime.core.ports import Depth, LaneQueue
 from duetime.core.shares import Weights
+from duetime.core.task import Task
 from duetime.core.times import Millis
 from duetime.executor.runs import Run
 from duetime.scanner.report import TickReport
@@ -51,7 +52,8 @@ class LaneCounts:
         self._left: dict[Queue, LastMinute] = defaultdict(lambda: LastMinute(clock))
         self._promoted: Counter[Queue] = Counter()  # since the start; written by the tick alone
 
-    def sent(self, deliveries: Sequence[Delivery]) -> None:
+    def sent(self, deliveries: Sequence[Delivery | Task]) -> None:
+        """Counts deliveries, or tasks that have started without one."""
         for queue, count in Counter(delivery.queue for delivery in deliveries).items():
             self._entered[queue].add(count)
 

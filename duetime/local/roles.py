@@ -37,7 +37,7 @@ from duetime.local.asgi import asgi_app
 from duetime.local.backends import Backend, open_backend
 from duetime.local.batches.process import BatchProcess
 from duetime.local.batches.protocol import Setup
-from duetime.local.batches.submission import BatchSubmission, PutNew
+from duetime.local.batches.submission import BatchSubmission
 from duetime.local.console import Notices
 from duetime.local.counted_ports import PortCounts
 from duetime.local.event_pump import Changes, Pump
@@ -203,11 +203,18 @@ class Roles:
             objectives=options.objectives,
             workers=self._remote or self.backend.workers,
             worker_calls=self._remote,
-            batches=_batches(self.backend.put_new, ports, self._batches),
+            batches=self._batch_submission(ports),
         )
         if self._remote:
             self._leases.serve(self.api, self._remote)
         self._lanes = Lanes(ports, self._lane_activity)
+
+    def _batch_submission(self, ports: Ports) -> BatchSubmission | None:
+        queue_new = self.backend.queue_new
+        if queue_new is None or self._batches is None:
+            return None
+        started = self._lane_counts.sent
+        return BatchSubmission(ports, queue_new, self._batches.read, self._pool, started)
 
     def prepare(self) -> None:
         """Start every thread; none receives messages yet."""
@@ -283,7 +290,7 @@ class Roles:
 
 def _batch_process(options: LocalOptions, backend: Backend) -> BatchProcess | None:
     """Returns None where it would not help, or where the API needs to see every batch."""
-    if backend.put_new is None or options.quotas or tracing.spans() is not None:
+    if backend.queue_new is None or options.quotas or tracing.spans() is not None:
         return None
     if (os.cpu_count() or 1) < 2:
         return None
@@ -294,12 +301,6 @@ def _batch_process(options: LocalOptions, backend: Backend) -> BatchProcess | No
         targets=targets_allowed(options),
     )
     return BatchProcess(setup, registry.defaults)
-
-
-def _batches(
-    put_new: PutNew | None, ports: Ports, process: BatchProcess | None
-) -> BatchSubmission | None:
-    return BatchSubmission(ports, put_new, process.read) if put_new and process else None
 
 
 def _handler_processes(options: LocalOptions, clock: Clock) -> HandlerProcesses | None:

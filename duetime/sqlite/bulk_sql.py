@@ -6,41 +6,63 @@ statements of few sizes, so that the statement cache has them.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import chain, compress
+from itertools import chain
 from typing import Any
 
+from duetime.core.codec import to_json
+from duetime.core.value import value
 from duetime.sqlite import task_rows as tasks
 from duetime.sqlite.task_rows import Row
 
 # Rows in a statement: as many as a batch of submissions and the runner's slots, or a power of two.
 MAX_CHUNK, LARGEST_POWER = 100, 64
 NEW_TASK = tasks.COLD + tasks.HOT + tasks.FOUND_BY
+ID = "id"
+FEW = 8  # rows; as many that are alike are worth a statement of their own
+
+
+@value(frozen=True, kw_only=True, slots=True)
+class Columns:
+    """Rows of one table. `shared` has the columns in which all rows are equal; of the tasks of a
+    batch those are nearly all. `values` are the others, row by row, in the order of `own`, of which
+    there is at least one."""
+
+    shared: Mapping[str, Any]
+    own: tuple[str, ...]
+    values: tuple[Any, ...]
 
 
 def insert_tasks(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
-    insert_values(connection, *given_columns(rows))
+    if rows:
+        insert_columns(connection, columns_of_new(rows))
 
 
-def given_columns(rows: Sequence[Row]) -> tuple[tuple[str, ...], Row]:
-    """Returns the columns that are not NULL in every row, which of a new task are every other one,
-    and their values, row by row."""
-    count = len(rows)
-    given = [column.count(None) < count for column in zip(*rows, strict=True)]
-    columns = tuple(compress(NEW_TASK, given))
-    return columns, tuple(chain.from_iterable(compress(row, given) for row in rows))
+def columns_of_new(rows: Sequence[Row]) -> Columns:
+    """Returns the columns of new tasks, without those that are NULL in every row."""
+    shared: dict[str, Any] = {}
+    own: dict[str, Row] = {}
+    for name, column in zip(NEW_TASK, zip(*rows, strict=True), strict=True):
+        if column.count(column[0]) < len(rows) or name == ID:
+            own[name] = column
+        elif column[0] is not None:
+            shared[name] = column[0]
+    return Columns(shared=shared, own=tuple(own), values=row_by_row(own.values()))
 
 
-def insert_values(
-    connection: sqlite3.Connection, columns: tuple[str, ...], values: Sequence[Any]
-) -> None:
-    """Inserts tasks: `values` are those of all rows, one after another."""
-    width = len(columns)
-    start = 0
-    for size in chunks(len(values) // width if width else 0):
+def row_by_row(columns: Iterable[Sequence[Any]]) -> Row:
+    return tuple(chain.from_iterable(zip(*columns, strict=True)))
+
+
+def insert_columns(connection: sqlite3.Connection, columns: Columns) -> None:
+    """Inserts tasks."""
+    shared, width = tuple(columns.shared.values()), len(columns.own)
+    names, start = tuple(columns.shared), 0
+    for size in chunks(len(columns.values) // width):
         end = start + size * width
-        connection.execute(_insert("tasks", columns, size), values[start:end])
+        sql = _insert_alike("tasks", names, columns.own, size)
+        connection.execute(sql, (*shared, *columns.values[start:end]))
         start = end
 
 
@@ -51,8 +73,18 @@ def insert_tags(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
 def update_tasks(
     connection: sqlite3.Connection, columns: tuple[str, ...], rows: Sequence[Row]
 ) -> None:
-    """Each row: the id, then the columns."""
-    in_chunks(connection, rows, lambda size: _update("tasks", columns, size))
+    """Each row: the id, then the columns. Rows that get the same values, as those of tasks that
+    ended together do, are written with one statement, which has these values once."""
+    alike: dict[Row, list[str]] = {}
+    for row in rows:
+        alike.setdefault(row[1:], []).append(row[0])
+    different: list[Row] = []
+    for values, ids in alike.items():
+        if len(ids) < FEW:
+            different += [(task_id, *values) for task_id in ids]
+        else:
+            connection.execute(_update_alike("tasks", columns), (*values, to_json(ids)))
+    in_chunks(connection, different, lambda size: _update("tasks", columns, size))
 
 
 def put_rows(
@@ -108,6 +140,23 @@ def _upsert(table: str, columns: tuple[str, ...], size: int) -> str:
 @cache
 def _insert(table: str, columns: tuple[str, ...], size: int) -> str:
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {values(size, columns)}"
+
+
+@cache
+def _insert_alike(table: str, shared: tuple[str, ...], own: tuple[str, ...], size: int) -> str:
+    """The first parameters are the values of the shared columns."""
+    given = "".join(f"?{n}, " for n in range(1, len(shared) + 1))
+    firsts = range(len(shared) + 1, len(shared) + 1 + size * len(own), len(own))
+    rows = (", ".join(f"?{first + n}" for n in range(len(own))) for first in firsts)
+    values = ", ".join(f"({given}{row})" for row in rows)
+    return f"INSERT INTO {table} ({', '.join((*shared, *own))}) VALUES {values}"
+
+
+@cache
+def _update_alike(table: str, columns: tuple[str, ...]) -> str:
+    """The last parameter is a JSON list of the ids."""
+    sets = ", ".join(f"{name} = ?" for name in columns)
+    return f"UPDATE {table} SET {sets} WHERE id IN (SELECT value FROM json_each(?))"
 
 
 @cache

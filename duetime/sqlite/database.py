@@ -77,12 +77,21 @@ class Database:
     def write(self, action: Action[T], *, durable: bool = True) -> T:
         """Run an action in a transaction. When this returns, its writes are on the disk; those of
         an action that is not durable are seen by every reader, and survive the process."""
+        return self.queue(action, durable=durable)()
+
+    def queue(self, action: Action[T], *, durable: bool = True) -> Callable[[], T]:
+        """Queue an action for the next commit. Returns what waits for it, and commits if no other
+        write has done that: it is to be called soon."""
         self._check_usable()
         entry = QueuedWrite(action, durable)
         self._queue.append(entry)
-        with self._write_lock:
-            while not entry.done:  # more may be queued before it than one commit takes
-                self._commit_queue()
+        return lambda: self._finish(entry)
+
+    def _finish(self, entry: QueuedWrite[T]) -> T:
+        if not entry.done:
+            with self._write_lock:
+                while not entry.done:  # more may be queued before it than one commit takes
+                    self._commit_queue()
         return entry.outcome()
 
     @contextmanager

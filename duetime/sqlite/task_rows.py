@@ -7,7 +7,7 @@ would each index that has it. Of the cold columns only the spec ever changes, by
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from sqlite3 import Connection
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 from duetime.core.codec import (
     decode_attempt,
@@ -71,14 +71,26 @@ UNLISTED = ""  # in the column `namespace` of a task that is in no list
 IN_BODIES = ""  # the value of a column whose text is in `bodies`
 
 
-def new_row(connection: Connection, task: Task) -> Row:
-    spec = _inline_or_spill(connection, task.id, "spec", encode_spec(task.spec))
+class SpecTexts(NamedTuple):
+    """The columns of a new task that come from its spec alone."""
+
+    spec: str
+    target: str
+
+
+def spec_texts(spec: Spec) -> SpecTexts:
+    return SpecTexts(encode_spec(spec), target_text(spec))
+
+
+def new_row(connection: Connection, task: Task, texts: SpecTexts | None = None) -> Row:
+    """`texts`: those of its spec, if they are known: that of many tasks may be the same."""
+    encoded, target = texts or spec_texts(task.spec)
+    spec = _inline_or_spill(connection, task.id, "spec", encoded)
     of = task.spec.occurrence
     schedule_id = of.schedule_id if of else None
     cold = (task.id, listed_namespace(task), task.created_at, schedule_id, spec, task.body_hash)
     hot = hot_row(connection, task)[1:]  # without the id, which is its first column
-    spec_columns = (task.spec.name, target_text(task.spec), task.spec.parent_id)
-    return (*cold, *hot, task.created_at // DAY, *spec_columns)
+    return (*cold, *hot, task.created_at // DAY, task.spec.name, target, task.spec.parent_id)
 
 
 def listed_namespace(task: Task) -> str:

@@ -133,14 +133,20 @@ class SqliteTaskStore(SqliteCursorStore):
         durable = any(task.spec.step is None for task in tasks)
         return self._answers(lambda c: self._writes.put(c, tasks), len(tasks), durable)
 
-    def put_new(self, tasks: Sequence[Task], rows: NewRows) -> bool:
-        """Stores all of these tasks, with their rows, or none of them if an id is taken: then it
-        returns False. Raises Unavailable, after which they may be stored."""
-        try:
-            self._database.write(lambda c: self._writes.put_new(c, tasks, rows))
-        except IntegrityError:
-            return False
-        return True
+    def queue_new(self, tasks: Sequence[Task], rows: NewRows) -> Callable[[], bool]:
+        """Queues the write of new tasks and their rows for the next commit. Returns what waits for
+        it: True if all are stored, False if none is, since an id is taken. Both raise Unavailable,
+        after which they may be stored."""
+        finish = self._database.queue(lambda c: self._writes.put_new(c, tasks, rows))
+
+        def stored() -> bool:
+            try:
+                finish()
+            except IntegrityError:
+                return False
+            return True
+
+        return stored
 
     def get(self, task_ids: Sequence[str]) -> dict[str, Task]:
         with self._database.read() as connection:

@@ -14,7 +14,7 @@ from duetime.core.errors import Corrupt
 from duetime.core.events import StatusChange, StoredChange, is_status_change
 from duetime.core.steps.remove import Removal
 from duetime.core.task import Task
-from duetime.sqlite.bulk_sql import insert_tags, insert_tasks, insert_values, update_tasks
+from duetime.sqlite.bulk_sql import insert_columns, insert_tags, insert_tasks, update_tasks
 from duetime.sqlite.ended_tasks import delete_tasks, unchanged
 from duetime.sqlite.new_rows import NewRows
 from duetime.sqlite.quota_store import NamespaceCounts
@@ -80,7 +80,7 @@ class TaskWrites:
 
     def put_new(self, connection: Connection, tasks: Sequence[Task], rows: NewRows) -> None:
         """Stores tasks whose rows are made already. Raises IntegrityError if an id is taken."""
-        insert_values(connection, rows.columns, rows.values)
+        insert_columns(connection, rows.columns)
         insert_tags(connection, rows.tags)
         for task in tasks:
             self.counts.note(listed_namespace(task), 1)

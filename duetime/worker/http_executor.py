@@ -20,6 +20,7 @@ from duetime.core.task import Progress, Task
 from duetime.core.times import SECOND, Millis
 from duetime.core.value import value
 from duetime.executor.attempt_io import Written
+from duetime.executor.new_tasks import NewTasks
 from duetime.executor.run_control import RunControl
 from duetime.executor.runs import Admitted, Ended, Run, log_fields
 from duetime.executor.target_runner import TargetRunner
@@ -87,7 +88,11 @@ class HttpExecutor:
         return list(messages)
 
     def record_and_lease(
-        self, *, ended: Sequence[Ended] = (), due: Sequence[Admitted] = ()
+        self,
+        *,
+        ended: Sequence[Ended] = (),
+        due: Sequence[Admitted] = (),
+        new: Sequence[NewTasks] = (),  # noqa: ARG002 - the runner stores new tasks
     ) -> Written:
         if ended:
             self.outbox.put([_outcome_json(end) for end in ended])

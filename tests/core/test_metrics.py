@@ -45,6 +45,13 @@ def test_new_task_is_counted_by_its_path():
     assert counted(None, a_task(spec=a_spec(run_at=NOW + HOUR))).submitted is Path.SCANNED
 
 
+def test_new_task_that_starts_with_its_submission_is_counted_as_sent_at_once():
+    found = counted(None, running())
+
+    assert found.submitted is Path.FAST
+    assert (found.outcome, found.end) == (None, None)
+
+
 def test_start_of_an_attempt_counts_nothing():
     task = running()
     assert metrics_of(change(replace(task, status=Status.ENQUEUED), task)) is None

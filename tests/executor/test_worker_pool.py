@@ -3,7 +3,7 @@
 import gc
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Any
@@ -18,17 +18,20 @@ from duetime.core.retry import RetryPolicy
 from duetime.core.steps.cancel import request_cancel
 from duetime.core.steps.lease import HEARTBEAT, LENGTH
 from duetime.core.steps.record import lease_expired
+from duetime.core.steps.submit import submit
+from duetime.core.task import Task
 from duetime.core.times import SECOND
 from duetime.executor import worker_pool
 from duetime.executor.attempt_loop import STOP_GRACE
 from duetime.executor.executor import Executor
+from duetime.executor.new_tasks import NewTasks
 from duetime.executor.run_control import RunControl
 from duetime.executor.runs import Ended, Run
 from duetime.executor.targets.python import run_handler
 from duetime.executor.worker_pool import WorkerPool
 from duetime.handlers import registry
 from tests.executor import isolated_handlers
-from tests.factories import result_of
+from tests.factories import a_spec, result_of
 from tests.world import WAKE_POLICY, World
 
 PATIENCE = 60.0  # seconds; a wait that long is a failure
@@ -46,8 +49,8 @@ class Recorded:
     def wait(self, task_id: str) -> None:
         assert self._event(task_id).wait(PATIENCE), f"no outcome of {task_id}"
 
-    def _record_and_lease(self, *, ended: Any, due: Any) -> list[Run]:
-        runs = self._real(ended=ended, due=due)
+    def _record_and_lease(self, *, ended: Any, due: Any, new: Any) -> list[Run]:
+        runs = self._real(ended=ended, due=due, new=new)
         for end in ended:
             self._event(end.run.task.id).set()
         return runs
@@ -161,14 +164,14 @@ class Pauses:
         self._running.wait(PATIENCE)
         assert self._ends[task.spec.payload].wait(PATIENCE)
 
-    def _record_and_lease(self, *, ended: Any, due: Any) -> Any:
+    def _record_and_lease(self, *, ended: Any, due: Any, new: Any) -> Any:
         if ended:
             self.writes.append(len(ended))
             if len(self.writes) == 1:
                 self._end_next()
             else:
                 self._twice.set()
-        return self._real(ended=ended, due=due)
+        return self._real(ended=ended, due=due, new=new)
 
     def _end_next(self) -> None:
         self._ends[sum(event.is_set() for event in self._ends.values())].set()
@@ -389,9 +392,9 @@ def test_pool_leases_what_fills_a_free_slot_with_the_write_that_freed_it(world: 
     writes: list[tuple[int, int]] = []
     real = world.executor.record_and_lease
 
-    def record_and_lease(*, ended: Any, due: Any) -> Any:
+    def record_and_lease(*, ended: Any, due: Any, new: Any) -> Any:
         writes.append((len(ended), len(due)))
-        return real(ended=ended, due=due)
+        return real(ended=ended, due=due, new=new)
 
     world.executor.record_and_lease = record_and_lease
     ids = [world.submit() for _ in range(4)]
@@ -608,3 +611,162 @@ def test_run_that_has_ended_leaves_no_cycle(world: World):
     finally:
         gc.enable()
     assert world.status(task_id) is Status.SUCCEEDED
+
+
+def a_submission(world: World, count: int = 1) -> NewTasks:
+    """New tasks that are stored as the embedded store stores them."""
+    now = world.clock.now()
+    spec = a_spec(run_at=now)
+    tasks = [
+        submit(WAKE_POLICY, world.chance.new_id(now), spec, now=now, draw=world.chance.draw())
+        for _ in range(count)
+    ]
+
+    def write(leased: Sequence[Task]) -> Any:
+        return lambda: bool(world.store.put([*leased, *tasks[len(leased) :]]))
+
+    return NewTasks(tasks, write)
+
+
+def offered(pool: Observed, new: NewTasks) -> threading.Thread:
+    """Offers new tasks in a thread, and returns once the loop has looked at them."""
+    looked = threading.Event()
+    real = pool._take_for
+
+    def take_for(one: NewTasks) -> bool:
+        try:
+            return real(one)
+        finally:
+            if one is new:
+                looked.set()
+
+    pool._take_for = take_for  # type: ignore[method-assign]
+    thread = threading.Thread(target=pool.store, args=[new], daemon=True)
+    thread.start()
+    assert looked.wait(PATIENCE)
+    return thread
+
+
+def test_pool_with_free_slots_stores_new_tasks_with_their_leases_and_runs_them(world: World):
+    new = a_submission(world, count=3)
+    recorded = Recorded(world)
+    with working(world, slots=4) as pool:
+        pool.store(new)
+        assert (new.stored, new.started) == (True, 3)
+        for task in new.tasks:
+            recorded.wait(task.id)
+        assert pool.wait_for_slots(0) == 4
+
+    assert [world.status(task.id) for task in new.tasks] == [Status.SUCCEEDED] * 3
+    assert sorted(world.starts) == sorted(task.id for task in new.tasks)
+
+
+def test_new_tasks_wait_for_slots_that_are_about_to_be_free(world: World):
+    begun, go = threading.Event(), threading.Event()
+    world.script = lambda task, ctx: begun.set() or go.wait(PATIENCE)
+    first, second = a_submission(world), a_submission(world, count=2)
+    with working(world, slots=2) as pool:
+        pool.store(first)
+        assert begun.wait(PATIENCE)
+        waiting = offered(pool, second)
+        assert not second.answered.is_set()
+        go.set()
+        waiting.join(PATIENCE)
+
+        assert (second.stored, second.started) == (True, 2)
+
+
+def test_new_tasks_that_wait_for_too_long_are_left_to_their_submission(world: World):
+    begun, go = threading.Event(), threading.Event()
+    world.script = lambda task, ctx: begun.set() or go.wait(PATIENCE)
+    first, second = a_submission(world), a_submission(world)
+    with working(world, slots=1) as pool:
+        pool.store(first)
+        assert begun.wait(PATIENCE)
+        waiting = offered(pool, second)
+        world.clock.advance(worker_pool.PATIENCE)
+        pool.offer([])
+        waiting.join(PATIENCE)
+
+        assert (second.stored, second.started, second.answered.is_set()) == (None, 0, True)
+        go.set()
+
+    assert world.store.get([second.tasks[0].id]) == {}
+
+
+def test_new_tasks_do_not_wait_for_slots_that_runs_have_had_for_long(world: World):
+    begun, go = threading.Event(), threading.Event()
+    world.script = lambda task, ctx: begun.set() or go.wait(PATIENCE)
+    first, second = a_submission(world), a_submission(world, count=3)
+    with working(world, slots=3) as pool:
+        pool.store(first)
+        assert begun.wait(PATIENCE)
+        world.clock.advance(worker_pool.PATIENCE + 1)
+        pool.store(second)
+
+        assert (second.stored, second.started) == (True, 2)
+        go.set()
+
+    assert world.status(second.tasks[2].id) is Status.ENQUEUED  # its submission sends it
+
+
+def test_new_tasks_do_not_start_before_messages_that_are_ready(world: World):
+    new = a_submission(world)
+    with working(world) as pool:
+        pool.take_for_new = lambda most: 0
+        waiting = offered(pool, new)
+        world.clock.advance(worker_pool.PATIENCE)
+        pool.offer([])
+        waiting.join(PATIENCE)
+
+    assert new.stored is None
+
+
+def test_pool_that_closes_leaves_new_tasks_to_their_submission(world: World):
+    begun, go = threading.Event(), threading.Event()
+    world.script = lambda task, ctx: begun.set() or go.wait(PATIENCE)
+    first, second = a_submission(world), a_submission(world)
+    with working(world, slots=1) as pool:
+        pool.store(first)
+        assert begun.wait(PATIENCE)
+        waiting = offered(pool, second)
+        pool.close()
+        waiting.join(PATIENCE)
+        assert (second.stored, second.answered.is_set()) == (None, True)
+        go.set()
+
+
+def test_pool_that_has_ended_leaves_new_tasks_to_their_submission(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(worker_pool, "LEASE_GUARD_INTERVAL", 0.01)
+    new = a_submission(world)
+    with working(world) as pool:
+        pass
+    pool.store(new)
+
+    assert new.stored is None
+
+
+def test_new_tasks_that_a_failing_pool_may_have_stored_are_not_stored_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    """Their submission gets an error: it must not store them once more, with other ids."""
+    monkeypatch.setattr(worker_pool, "LEASE_GUARD_INTERVAL", 0.01)
+    new = a_submission(world)
+    real = world.executor.record_and_lease
+
+    def fail_after_the_write(**given: Any) -> None:
+        real(**given)
+        new.stored = None
+        raise MemoryError
+
+    world.executor.record_and_lease = fail_after_the_write
+    pool = WorkerPool(world.executor, world.clock, 4)
+    submission = threading.Thread(target=pool.store, args=[new], daemon=True)
+    submission.start()
+    with pytest.raises(MemoryError):
+        pool.run()
+    submission.join(PATIENCE)
+
+    assert (new.stored, str(new.error)) == (None, "the worker pool has ended")

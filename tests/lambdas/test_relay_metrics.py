@@ -139,7 +139,7 @@ def test_a_retry_is_an_attempt_that_failed_no_snooze_and_no_revival(capsys: Prin
 def test_drift_is_measured_when_an_attempt_ends_not_when_it_is_leased(capsys: Printed):
     """Only the outcome has the time of the call."""
     leased = running(Lane.HIGH, drift_ms=3)
-    called = started(leased, after=40, now=NOW + SECOND)
+    called = replace(leased, current=started(leased, after=40, now=NOW + SECOND))
 
     relayed(a_record(replace(leased, status=Status.ENQUEUED), leased))
     relayed(a_record(leased, failed(called, Outcome.SNOOZED)))

@@ -14,12 +14,16 @@ from duetime.api.http import Request, Response
 from duetime.core.allowed_targets import AllowedTargets
 from duetime.core.errors import Unavailable
 from duetime.core.lanes import Lane, Queue
+from duetime.core.lifecycle import Status
 from duetime.core.ports import Ports
+from duetime.core.steps.lease import LENGTH
 from duetime.core.task import Task
 from duetime.core.task_json import task_json
 from duetime.core.time_limits import TimeLimits
 from duetime.core.wake_policy import WakePolicy
 from duetime.engine.clock import SystemClock, SystemRandom
+from duetime.executor.new_tasks import NewTasks
+from duetime.executor.worker_pool import WorkerPool
 from duetime.local.batches import process as process_module
 from duetime.local.batches.process import LEAST, BatchProcess
 from duetime.local.batches.protocol import ReadBatch, Setup, unpack
@@ -63,7 +67,7 @@ def store() -> Iterator[SqliteTaskStore]:
 class Runner:
     """The API of a runner over SQLite, with batches that `read` reads."""
 
-    def __init__(self, store: SqliteTaskStore, read: Any) -> None:
+    def __init__(self, store: SqliteTaskStore, read: Any, pool: WorkerPool | None = None) -> None:
         clock = SystemClock()
         self.lanes = MemoryLaneQueue(clock)
         self.ports = Ports(
@@ -78,7 +82,7 @@ class Runner:
             runs=store.runs(),
             pools=SETUP.time_limits.pools,
         )
-        self.batches = BatchSubmission(self.ports, store.put_new, read)
+        self.batches = BatchSubmission(self.ports, store.queue_new, read, pool)
         self.api = Api(
             self.ports,
             handlers=lambda: HANDLERS,
@@ -198,7 +202,6 @@ def test_batch_with_a_taken_id_is_stored_by_the_api_instead(
 ):
     first = unpack(reading.read(body_of(READABLE[0], READABLE[1])))
     assert first is not None
-    assert store.put_new(first.tasks[:1], NewRows(columns=(), values=())) is True  # nothing
     runner = Runner(store, lambda body: first)
     runner.submit(body_of(READABLE[0], READABLE[1]))
     results = answers(runner.submit(body_of(READABLE[0], READABLE[1])))
@@ -220,16 +223,115 @@ def test_body_of_another_media_type_is_left_to_the_api(
 def test_store_without_an_answer_answers_each_task_with_503(
     reading: BatchReading, store: SqliteTaskStore, monkeypatch: pytest.MonkeyPatch
 ):
-    def fail(tasks: Sequence[Task], rows: NewRows) -> bool:
+    def fail(tasks: Sequence[Task], rows: NewRows) -> Any:
         raise Unavailable("the disk is full")
 
     runner = Runner(store, in_this_process(reading))
-    monkeypatch.setattr(runner.batches, "_put_new", fail)
+    monkeypatch.setattr(runner.batches, "_queue_new", fail)
     response = runner.submit(body_of(*READABLE[:2]))
 
     assert response.status == 200
     assert [result["status"] for result in answers(response)] == [503, 503]
     assert "the disk is full" in answers(response)[0]["error"]["detail"]
+
+
+class Pool:
+    """Takes the place of the worker pool: starts as many new tasks as it has slots, with holders
+    of the test, or none, or gets no answer from the store."""
+
+    def __init__(self, slots: int, clock: SystemClock | None = None) -> None:
+        self.slots = slots
+        self.clock = clock or SystemClock()
+        self.offered: list[NewTasks] = []
+        self.silent = False
+
+    def store(self, new: NewTasks) -> None:
+        self.offered.append(new)
+        if not self.slots:
+            return
+        holders = [f"holder {n}" for n, _ in enumerate(new.tasks[: self.slots])]
+        leased = new.lease(now=self.clock.now(), asked_at=0, holders=holders)
+        new.finish()
+        if self.silent:
+            new.stored, new.error = None, Unavailable("no answer")
+        elif new.stored:
+            new.started = len(leased.tasks)
+
+
+DUE = [{"target": PYTHON, "payload": n, "tags": {"n": str(n)}} for n in range(5)]
+
+
+@pytest.mark.parametrize("slots", [1, 4, 5, 100])
+def test_batch_is_stored_with_leases_of_as_many_tasks_as_the_pool_has_slots(
+    reading: BatchReading, store: SqliteTaskStore, slots: int
+):
+    pool: Any = Pool(slots)
+    runner = Runner(store, in_this_process(reading), pool)
+    results = answers(runner.submit(body_of(*DUE)))
+
+    stored = [store.get([result["task"]["id"]])[result["task"]["id"]] for result in results]
+    began = stored[:slots]
+    assert [task.holder for task in began] == [f"holder {n}" for n, _ in enumerate(began)]
+    assert {(t.status, t.attempt, t.current and t.current.number) for t in began} == {
+        (Status.RUNNING, 1, 1)
+    }
+    assert {task.lease_until for task in began} == {began[0].updated_at + LENGTH}
+    assert {(t.status, t.holder, t.current) for t in stored[slots:]} <= {
+        (Status.ENQUEUED, None, None)
+    }
+    assert [task.spec.payload for task in stored] == [0, 1, 2, 3, 4]
+    assert [task.id for task in store.page(a_listing(tags=("n:3",))).tasks] == [stored[3].id]
+    sent = runner.lanes.receive(Queue(Lane.MEDIUM), 100, 0)
+    assert [message.delivery.task_id for message in sent] == [task.id for task in stored[slots:]]
+
+
+def test_batch_for_which_the_pool_has_no_slot_is_sent_to_its_lane(
+    reading: BatchReading, store: SqliteTaskStore
+):
+    pool: Any = Pool(0)
+    runner = Runner(store, in_this_process(reading), pool)
+    results = answers(runner.submit(body_of(*DUE)))
+
+    assert len(pool.offered) == 1
+    assert [result["status"] for result in results] == [201] * 5
+    assert runner.lanes.depth(Queue(Lane.MEDIUM)).ready == 5
+
+
+def test_batch_with_a_task_that_cannot_start_is_not_offered_to_the_pool(
+    reading: BatchReading, store: SqliteTaskStore
+):
+    pool: Any = Pool(100)
+    runner = Runner(store, in_this_process(reading), pool)
+    runner.submit(body_of(DUE[0], {"target": PYTHON, "delay": 60}))
+
+    assert pool.offered == []
+    assert {task.status for task in store.page(a_listing()).tasks} == {Status.ENQUEUED}
+
+
+def test_batch_of_which_the_store_says_nothing_is_answered_with_503(
+    reading: BatchReading, store: SqliteTaskStore
+):
+    pool: Any = Pool(100)
+    pool.silent = True
+    runner = Runner(store, in_this_process(reading), pool)
+    results = answers(runner.submit(body_of(*DUE)))
+
+    assert [result["status"] for result in results] == [503] * 5
+    assert runner.lanes.depth(Queue(Lane.MEDIUM)).ready == 0  # the pool finds out
+
+
+def test_batch_with_a_taken_id_starts_nothing(reading: BatchReading, store: SqliteTaskStore):
+    first = unpack(reading.read(body_of(*DUE)))
+    assert first is not None
+    pool: Any = Pool(100)
+    runner = Runner(store, lambda body: first, pool)
+    runner.submit(body_of(*DUE))
+    results = answers(runner.submit(body_of(*DUE)))
+
+    assert [new.stored for new in pool.offered] == [True, False]
+    ids = {result["task"]["id"] for result in results}
+    assert ids.isdisjoint(task.id for task in first.tasks)
+    assert {store.get([i])[i].status for i in ids} == {Status.ENQUEUED}
 
 
 @pytest.fixture

@@ -284,6 +284,45 @@ def test_changes_are_relayed(parts):
     stop(pump, parts)
 
 
+def test_changes_that_have_come_meanwhile_are_relayed_together(parts):
+    pump = a_pump(parts)
+    for change in ("one", "two", "three"):
+        parts.changes.put([change])
+    pump.start()
+    assert parts.relayed.get(timeout=PATIENCE) == ["one", "two", "three"]
+    parts.changes.put(["four"])
+
+    assert parts.relayed.get(timeout=PATIENCE) == ["four"]
+    stop(pump, parts)
+
+
+def test_relay_that_is_stopped_relays_first_what_has_come(parts):
+    pump = a_pump(parts)
+    for change in ("one", "two"):
+        parts.changes.put([change])
+    parts.changes.put(None)
+    pump.start()
+
+    assert parts.relayed.get(timeout=PATIENCE) == ["one", "two"]
+    stop(pump, parts)
+
+
+def test_relay_waits_for_more_changes_only_after_a_flood(parts):
+    pauses: SimpleQueue[float] = SimpleQueue()
+    pump = a_pump(parts)
+    pump._drained = SimpleNamespace(wait=pauses.put, set=lambda: None)  # type: ignore[assignment]
+    flood = [str(n) for n in range(pump_module.FLOOD)]
+    pump.start()
+    parts.changes.put(flood)
+    assert parts.relayed.get(timeout=PATIENCE) == flood
+    assert pauses.get(timeout=PATIENCE) == pump_module.FLOOD_PAUSE
+    parts.changes.put(flood[1:])
+    assert parts.relayed.get(timeout=PATIENCE) == flood[1:]
+    stop(pump, parts)
+
+    assert pauses.empty()
+
+
 @pytest.mark.parametrize("error", [RuntimeError("a bug"), MemoryError(), SystemExit(1)], ids=repr)
 @pytest.mark.usefixtures("broken_logging")
 def test_worker_pool_that_fails_ends_the_runner_although_logging_fails_too(parts, error):
@@ -328,9 +367,9 @@ def test_relay_thread_that_fails_goes_on_with_the_next_changes(parts):
     pump._relay = SimpleNamespace(relay=relay)  # type: ignore[assignment]
     pump.start()
     parts.changes.put(["a bad change"])
+    assert parts.relayed.get(timeout=PATIENCE) == ["a bad change"]
     parts.changes.put(["a change"])
 
-    assert parts.relayed.get(timeout=PATIENCE) == ["a bad change"]
     assert parts.relayed.get(timeout=PATIENCE) == ["a change"]
     stop(pump, parts)
 

@@ -1,5 +1,6 @@
 """lease and renew: an executor starts an attempt, and keeps the right to run it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from duetime.core.change import Change, Expect
@@ -7,6 +8,7 @@ from duetime.core.delivery import Delivery
 from duetime.core.lifecycle import Status, Step, sources
 from duetime.core.task import Attempt, Progress, Task
 from duetime.core.times import CLOCK_SKEW, MINUTE, SECOND, Millis
+from duetime.core.value import replace
 
 
 def drift(*, due_at: Millis, started_at: Millis) -> Millis:
@@ -66,6 +68,45 @@ def lease(delivery: Delivery, *, now: Millis, holder: str) -> Change:
         },
         keeps_attempt=delivery.attempt > 1,
     )
+
+
+def can_start(task: Task, now: Millis) -> bool:
+    """Whether a new task may be stored with its lease: it is due since its submission, it belongs
+    to the executors of Duetime itself, and there is nothing to check before its attempt."""
+    spec = task.spec
+    return (
+        task.status is Status.ENQUEUED
+        and task.due_at == task.created_at <= now
+        and spec.pool is None
+        and not spec.limits
+        and spec.ordering_key is None
+        and spec.occurrence is None
+        and spec.step is None
+        and not task.expired(now)
+    )
+
+
+def lease_new(tasks: Sequence[Task], *, now: Millis, holders: Sequence[str]) -> list[Task]:
+    """Returns new tasks as they are stored with their lease, in one write. Each is as `submit` and
+    then `lease` of its delivery, written at the same time, would leave it. The tasks were submitted
+    together and can start, so they share their first attempt."""
+    if not tasks:
+        return []
+    due_at, until = tasks[0].due_at, renewed(now)
+    first = Attempt(number=1, started_at=now, drift_ms=drift(due_at=due_at, started_at=now))
+    return [
+        replace(
+            task,
+            status=Status.RUNNING,
+            attempt=1,
+            holder=holder,
+            lease_until=until,
+            current=first,
+            sends=now,
+            updated_at=now,
+        )
+        for task, holder in zip(tasks, holders, strict=True)
+    ]
 
 
 def renew(task: Task, *, now: Millis, progress: Progress | None = None) -> Change:

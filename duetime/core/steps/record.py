@@ -41,22 +41,24 @@ INTERRUPTED = Failure(
 )
 
 
-def started(task: Task, *, after: Millis, now: Millis, trace: str | None = None) -> Task:
-    """Returns the task with the time when its target was called, `after` the lease was requested.
-    A lease takes a round trip to the store, longer when the executor is cold; the drift includes
-    it. This start is written with the outcome; until then the task shows when the lease was
-    requested. `after` is measured by another clock than `now`, so the start is capped at the end
-    of the attempt. `trace` is the context of the attempt's span."""
+def started(task: Task, *, after: Millis, now: Millis, trace: str | None = None) -> Attempt:
+    """Returns the attempt with the time when its target was called, `after` the lease was
+    requested. A lease takes a round trip to the store, longer when the executor is cold; the drift
+    includes it. This start is written with the outcome; until then the task shows when the lease
+    was requested. `after` is measured by another clock than `now`, so the start is capped at the
+    end of the attempt. `trace` is the context of the attempt's span."""
     if task.current is None:
         raise ValueError(f"task {task.id} has no attempt to start")
     started_at = min(task.current.started_at + after, now)
     drift_ms = task.current.drift_ms + after
-    current = replace(task.current, started_at=started_at, drift_ms=drift_ms, trace=trace)
-    return replace(task, current=current)
+    return replace(task.current, started_at=started_at, drift_ms=drift_ms, trace=trace)
 
 
-def succeed(task: Task, *, result: str | None, now: Millis) -> Change:
-    ended = _ended(task, Outcome.SUCCEEDED, None, now)
+def succeed(
+    task: Task, *, result: str | None, now: Millis, attempt: Attempt | None = None
+) -> Change:
+    """`attempt`: the current one, with its start."""
+    ended = _ended(attempt or task.current, Outcome.SUCCEEDED, None, now)
     sets = _end_fields(task, Status.SUCCEEDED, ended, now)
     sets["result"] = result
     return Change(step=Step.SUCCEED, task_id=task.id, expect=held(task, Step.SUCCEED), sets=sets)
@@ -74,7 +76,7 @@ def fail(
     """Stops a cancelled task, retries it while attempts are left, otherwise buries it."""
     budget = task.budget + _extra_budget(task, failure)
     outcome = Outcome.CANCELLED if cancelled else failure.outcome
-    ended = _ended(task, outcome, failure.error, now)
+    ended = _ended(task.current, outcome, failure.error, now)
     if cancelled:
         step, sets = Step.STOP, _end_fields(task, Status.CANCELLED, ended, now)
     elif failure.permanent or task.attempt >= budget:
@@ -147,10 +149,12 @@ def _retry_delay(task: Task, failure: Failure, luck: float) -> Millis:
     return max(delay, min(failure.retry_after or 0, LONGEST_RETRY_AFTER))
 
 
-def _ended(task: Task, outcome: Outcome, error: TaskError | None, now: Millis) -> Attempt:
-    if task.current is None:
-        raise ValueError(f"task {task.id} has no attempt to end")
-    return replace(task.current, outcome=outcome, error=error, finished_at=now)
+def _ended(
+    attempt: Attempt | None, outcome: Outcome, error: TaskError | None, now: Millis
+) -> Attempt:
+    if attempt is None:
+        raise ValueError("the task has no attempt to end")
+    return replace(attempt, outcome=outcome, error=error, finished_at=now)
 
 
 def _end_fields(task: Task, status: Status, ended: Attempt, now: Millis) -> dict[str, Any]:

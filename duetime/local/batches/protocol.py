@@ -20,6 +20,7 @@ from duetime.core.time_limits import TimeLimits
 from duetime.core.value import replace, value
 from duetime.core.wake_policy import WakePolicy
 from duetime.core.wakes import Wake, WakeKind
+from duetime.sqlite.bulk_sql import Columns
 from duetime.sqlite.new_rows import NewRows
 
 BUFFER = 1024 * 1024  # bytes on their way; a batch of small tasks and its answer fit
@@ -52,12 +53,11 @@ def pack(tasks: Sequence[Task], rows: NewRows, answer: bytes) -> bytes:
     specs: list[Spec] = []
     places: dict[int, int] = {}  # in `specs`, by the identity of a target
     packed = []
+    last, place = None, 0
     for task in tasks:
         spec = task.spec
-        place = places.get(id(spec.target))
-        if place is None or _but_the_payload(specs[place]) != _but_the_payload(spec):
-            place = places[id(spec.target)] = len(specs)
-            specs.append(replace(spec, payload=None))
+        if spec is not last:
+            last, place = spec, _place(spec, specs, places)
         wake = task.wake
         if wake is None:
             raise ValueError(f"task {task.id} has no watch")
@@ -67,20 +67,30 @@ def pack(tasks: Sequence[Task], rows: NewRows, answer: bytes) -> bytes:
                 *(wake.at, wake.bucket, task.created_at),
             )
         )
-    whole: Any = (pickle.dumps(specs), packed, rows.columns, rows.values, rows.tags, answer)
+    columns = rows.columns
+    made = (columns.shared, columns.own, columns.values, rows.tags)
+    whole: Any = (pickle.dumps(specs), packed, made, answer)
     return marshal.dumps(whole)
+
+
+def _place(spec: Spec, specs: list[Spec], places: dict[int, int]) -> int:
+    """Returns where in `specs` a spec is that differs in its payload at most."""
+    place = places.get(id(spec.target))
+    if place is None or _but_the_payload(specs[place]) != _but_the_payload(spec):
+        place = places[id(spec.target)] = len(specs)
+        specs.append(replace(spec, payload=None))
+    return place
 
 
 def unpack(data: bytes | memoryview) -> ReadBatch | None:
     """Returns None for a batch that the process has not read."""
     if (found := marshal.loads(data)) is None:
         return None
-    pickled, packed, columns, values, tags, answer = found
+    pickled, packed, (shared, own, values, tags), answer = found
     specs: list[Spec] = pickle.loads(pickled)
     tasks = [_task(specs, *fields) for fields in packed]
-    return ReadBatch(
-        tasks=tasks, rows=NewRows(columns=columns, values=values, tags=tags), answer=answer
-    )
+    columns = Columns(shared=shared, own=own, values=values)
+    return ReadBatch(tasks=tasks, rows=NewRows(columns=columns, tags=tags), answer=answer)
 
 
 NOT_READ = marshal.dumps(None)

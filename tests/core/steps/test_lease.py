@@ -6,11 +6,14 @@ from hypothesis import strategies as st
 
 from duetime.core.delivery import delivery_of
 from duetime.core.lifecycle import Status
+from duetime.core.limits.definition import LimitUse
+from duetime.core.occurrence import Occurrence
+from duetime.core.step_ref import StepRef
 from duetime.core.steps import lease as leases
 from duetime.core.steps.cancel import cancel
-from duetime.core.steps.lease import lease, renew
+from duetime.core.steps.lease import can_start, lease, lease_new, renew
 from duetime.core.task import Progress
-from tests.factories import NOW, a_running_task, a_sent_task, a_spec
+from tests.factories import NOW, a_running_task, a_sent_task, a_spec, an_id
 from tests.strategies import moments, nonces, others, progresses, tasks, waits
 
 sent = tasks(Status.ENQUEUED, Status.RETRYING)
@@ -30,6 +33,56 @@ def test_a_lease_begins_the_coming_attempt(task, wait):
     assert (leased.current.started_at, leased.current.drift_ms) == (now, wait)
     assert (leased.current.finished_at, leased.current.outcome, leased.current.error) == (None,) * 3
     assert leased.wake == task.wake  # moving the watch would cost two index writes
+
+
+@given(st.lists(nonces, max_size=5), waits)
+def test_new_tasks_are_stored_with_their_lease_as_submission_and_lease_leave_them(holders, wait):
+    new = [a_sent_task(spec=a_spec(run_at=NOW)) for _ in holders]
+    now = NOW + wait
+    leased = lease_new(new, now=now, holders=holders)
+
+    assert leased == [
+        lease(delivery_of(task, now), now=now, holder=holder).applied_to(task)
+        for task, holder in zip(new, holders, strict=True)
+    ]
+
+
+@given(tasks(), waits)
+def test_task_can_start_with_its_submission_only_if_its_lease_would_hold(task, wait):
+    now = task.created_at + wait
+    if can_start(task, now):
+        change = lease(delivery_of(task, now), now=now, holder="me")
+        assert change.expect.holds(task)
+
+
+def test_task_that_is_due_since_its_submission_can_start_with_it():
+    assert can_start(a_sent_task(spec=a_spec(run_at=NOW)), NOW)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"run_at": NOW + 1},
+        {"pool": "batch"},
+        {"limits": (LimitUse(name="crm"),)},
+        {"ordering_key": "a"},
+        {"expires_at": NOW},
+        {"step": StepRef(run_id=an_id(NOW), step="load")},
+        {"occurrence": Occurrence(schedule_id="nightly", scheduled_for=NOW, version=1)},
+    ],
+    ids=lambda fields: next(iter(fields)),
+)
+def test_task_that_something_is_checked_for_cannot_start_with_its_submission(fields):
+    assert not can_start(a_sent_task(spec=a_spec(**{"run_at": NOW} | fields)), NOW)
+
+
+def test_task_that_is_not_new_cannot_start_with_its_submission():
+    task = a_sent_task(spec=a_spec(run_at=NOW), status=Status.RETRYING)
+
+    assert not can_start(task, NOW)
+    assert not can_start(a_sent_task(spec=a_spec(run_at=NOW)), NOW - 1)  # the clock was set back
+    jittered = a_sent_task(spec=a_spec(run_at=NOW), due_at=NOW + 5)
+    assert not can_start(jittered, NOW + 9)  # it does not share its first attempt
 
 
 @given(tasks(Status.RETRYING), waits)

@@ -337,8 +337,9 @@ def test_retry_later_sets_the_delay_and_uses_up_an_attempt(wake_policy, task, wa
 
 @pytest.mark.parametrize("now", [NOW + 7, NOW + 6, NOW - MINUTE])
 def test_no_attempt_starts_after_its_end_although_two_clocks_measure_it(now: int):
-    task = started(a_running_task(), after=7, now=now)
+    task = a_running_task()
+    attempt = started(task, after=7, now=now)
 
-    ended = succeed(task, result=None, now=now).applied_to(task).current
+    ended = succeed(task, result=None, now=now, attempt=attempt).applied_to(task).current
 
     assert ended.started_at <= ended.finished_at
