@@ -9,6 +9,7 @@ from duetime.core.steps.lease import HEARTBEAT
 from duetime.core.task import Task
 from duetime.executor.attempt_loop import AttemptLoop
 from duetime.executor.executor import Executor
+from duetime.executor.new_tasks import NewTasks
 from duetime.executor.run_control import RunControl
 from duetime.executor.runs import Run
 from tests.cuts.backends import LANE, LANES
@@ -31,6 +32,10 @@ class ExecutorSession:
         ready = (lane for lane in LANES if self._world.lanes.depth(Queue(lane)).ready)
         self._loop.accept(self._lanes.receive(Queue(next(ready, LANE)), 10, 0))
         self._begun = self._loop.step().started
+        return self
+
+    def store(self, new: NewTasks) -> "ExecutorSession":
+        self._begun = self._loop.step(new=[new]).started
         return self
 
     def renew(self) -> None:

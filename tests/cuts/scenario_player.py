@@ -4,20 +4,23 @@ Time is not scripted. The player advances the clock to the next visible message 
 the executor or the scanner there. So a scenario goes on by itself after a cut.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from duetime.api.app import Api
 from duetime.api.http import Request
+from duetime.core.change import Applied
 from duetime.core.codec import to_json
 from duetime.core.delivery import MIN_REDRIVE_AGE
 from duetime.core.lifecycle import Status
 from duetime.core.ports import ObjectStore, Ports
+from duetime.core.steps.lease import can_start
 from duetime.core.task import Task
 from duetime.core.times import SECOND, Millis
 from duetime.core.wakes import WakeKind
-from duetime.engine.submission import Submission, Submitted, TaskRequest
+from duetime.engine.submission import Submission, Submitted, TaskRequest, enqueue_due
+from duetime.executor.new_tasks import NewTasks
 from duetime.executor.run_control import RunControl
 from duetime.scanner.scanner import Scanner
 from tests.cuts.backends import Backend
@@ -70,6 +73,34 @@ class ScenarioPlayer:
         wanted = [TaskRequest(spec=spec, body_hash=spec.idempotency_key) for spec in specs]
         submitted = self._retry_if_cut("submit", lambda ports: Submission(ports).submit(wanted))
         self.ids = [done.task.id for done in submitted if isinstance(done, Submitted)]
+
+    def submit_and_start(self, tasks: int, **fields: Any) -> None:
+        """The first task starts with its submission, in the process of an executor. If that is cut,
+        the client submits them once more."""
+        now = self.world.clock.now()
+        self.ids = [self.world.chance.new_id(now) for _ in range(tasks)]
+        wanted = [
+            TaskRequest(spec=a_spec(run_at=now, **fields), body_hash=task_id, id=task_id)
+            for task_id in self.ids
+        ]
+        self._session = self._act(EXECUTOR, lambda ports: self._start_first(ports, wanted))
+        if self._session is None:
+            self.world.advance(SECOND)
+            Submission(self._ports("submit")).submit(wanted)
+
+    def _start_first(self, ports: Ports, wanted: Sequence[TaskRequest]) -> ExecutorSession:
+        now, draws = self.world.clock.now(), ports.chance.draws(len(wanted))
+        tasks = [
+            request.task(WAKE_POLICY, task_id, now, draw)
+            for request, task_id, draw in zip(wanted, self.ids, draws, strict=True)
+        ]
+        assert all(can_start(task, now) for task in tasks)
+        new = NewTasks(tasks, lambda leased: lambda: _put_all(ports, [*leased, *tasks[1:]]))
+        new.slots = 1
+        session = self._new_session(ports).store(new)
+        assert (new.stored, new.started) == (True, 1)
+        enqueue_due(ports, tasks[1:])
+        return session
 
     def cancel(self) -> None:
         self._ask("cancel", "DELETE", "/v1/tasks/{}")
@@ -257,6 +288,10 @@ class ScenarioPlayer:
         if task.attempt in self._fails:
             raise ConnectionError("not this time")
         return "done"
+
+
+def _put_all(ports: Ports, tasks: Sequence[Task]) -> bool:
+    return all(isinstance(answer, Applied) for answer in ports.store.put(tasks))
 
 
 def _api(ports: Ports) -> Api:

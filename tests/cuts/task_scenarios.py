@@ -46,6 +46,12 @@ def goes_its_way(player: ScenarioPlayer, scenario: Scenario) -> None:
     player.run()
 
 
+def starts_at_once(player: ScenarioPlayer, scenario: Scenario) -> None:
+    player.submit_and_start(scenario.tasks, **scenario.fields)
+    player.finish()
+    player.run()
+
+
 def dies(player: ScenarioPlayer, scenario: Scenario) -> None:
     scenario.submit(player)
     ends_dead(player)
@@ -225,6 +231,8 @@ CANCELLED = Status.CANCELLED
 SCENARIOS = {
     "succeeds": Scenario(play=goes_its_way),
     "succeeds-by-scanner": Scenario(play=goes_its_way, fields={"due_in": 10 * MINUTE}),
+    "starts-with-its-submission": Scenario(play=starts_at_once),
+    "starts-with-its-submission-and-fails": Scenario(play=starts_at_once, fails=FIRST),
     "retried": Scenario(play=goes_its_way, fails=FIRST),
     "retried-by-scanner": Scenario(
         play=goes_its_way, fails=FIRST, tasks=1, fields={"retry": LONG_BACKOFF}

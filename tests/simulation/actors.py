@@ -18,6 +18,7 @@ from duetime.core.times import MINUTE, SECOND, Millis
 from duetime.executor.attempt_io import AttemptIO
 from duetime.executor.attempt_loop import STOP_GRACE, AttemptLoop
 from duetime.executor.executor import Executor
+from duetime.executor.new_tasks import NewTasks
 from duetime.executor.runs import Ended, Run
 from duetime.scanner.report import TickReport
 from duetime.scanner.scanner import Scanner
@@ -159,16 +160,31 @@ class ExecutorProcess:
         self.on_stepped: Callable[[], object] = lambda: None
         self._grace: Millis | None = None  # of a drain that was asked for
         self._draining = False
+        self._new: list[tuple[NewTasks, Process]] = []  # each with the process that waits for it
         process.on_thaw = self._thawed
 
     def drain(self, grace: Millis) -> None:
         self._grace = grace
         self._process.nudge(self._engine.now)
 
+    @property
+    def process(self) -> Process:
+        return self._process
+
+    def store(self, new: NewTasks, waits: Process) -> None:
+        """Stores new tasks with leases, as the worker pool does. `waits` is woken after that."""
+        self._new.append((new, waits))
+        self._process.nudge(self._engine.now)
+
     def run(self) -> None:
         while not (self._draining and self._loop.unfinished == 0):
             self._begin_drain()
-            step = self._loop.step(self._ended())
+            ended = self._ended()
+            new, self._new = self._new, []
+            step = self._loop.step(ended, self._take_slots(new))
+            for one, waits in new:
+                one.answered.set()
+                waits.nudge(self._engine.now)
             self._monitor.settled(self._process)
             self.on_stepped()
             for run in step.started:
@@ -186,6 +202,14 @@ class ExecutorProcess:
     def free(self) -> int:
         """Returns how many slots are free."""
         return SLOTS - len(self._handlers) - self._loop.unfinished
+
+    def _take_slots(self, new: list[tuple[NewTasks, Process]]) -> list[NewTasks]:
+        """Returns those that have slots."""
+        free = 0 if self._draining else self.free()
+        for one, _ in new:
+            one.slots = min(len(one.tasks), max(free, 0))
+            free -= one.slots
+        return [one for one, _ in new if one.slots]
 
     def _receive(self) -> bool:
         took = False
@@ -271,7 +295,7 @@ class ExecutorProcess:
         self._guard_at(self._engine.now + SECOND)
 
     def _next(self) -> Millis:
-        times = [self._engine.now + LONGEST_NAP]
+        times = [self._engine.now if self._new else self._engine.now + LONGEST_NAP]
         times += [
             self._engine.now if h.over(self._engine.now) else h.ends_at
             for h in self._handlers.values()

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from duetime.api.http import Response
 from duetime.core.change import Answer, Applied, Change
@@ -116,6 +116,8 @@ class Monitor:
         self.unique.check(task)
         self.runs.stored(process, task)
         self._moves.append(Move(self.engine.now, None, task.wake))
+        if task.status is Status.RUNNING:
+            self._stored_with_lease(process, task)
 
     def changed(self, process: Process, change: Change, answer: Answer) -> None:
         if not isinstance(answer, Applied):
@@ -223,6 +225,13 @@ class Monitor:
         self._leases[after.id, str(after.holder)] = process.acts_for
         self._leased_at[after.id] = self.engine.now
         self.workers.leased(process, after)
+
+    def _stored_with_lease(self, process: Process, task: Task) -> None:
+        """Checks a new task as if it had been stored first, and leased then. Its first attempt has
+        no message that could become a dead letter."""
+        before = replace(task, status=Status.ENQUEUED, attempt=0, holder=None, current=None)
+        self._check_lease(process, before, task)
+        self.gone.add(task.token)
 
     def _check_held(self, process: Process, change: Change, before: Task, after: Task) -> None:
         if before.holder != after.holder:
@@ -359,6 +368,9 @@ class Monitor:
         for other in self._active[task.id].values():
             if other.alive and not other.frozen:
                 self._fail(f"{other.name} and {process.name} run it at the same time", task)
+        if (task.id, str(task.holder)) not in self._leases:
+            self._fail(f"{process.name} runs it without a lease", task)
+            return
         if held_by_worker(task):
             self.versions.sent(task)
         else:

@@ -14,6 +14,7 @@ from tests.simulation import (
     drain_workload,
     faults,
     limit_workload,
+    new_task_workload,
     rate_workload,
     run_workload,
     schedule_workload,
@@ -28,11 +29,19 @@ Mutant = Callable[[], AbstractContextManager[object]]
 MUTANTS: dict[str, Mutant] = {}
 
 
-def mutant(make: Mutant, *, changed: float = 0.0, drained: float = 0.0, workers: int = 0) -> Mutant:
+def mutant(
+    make: Mutant,
+    *,
+    changed: float = 0.0,
+    drained: float = 0.0,
+    workers: int = 0,
+    batches: int = 0,
+) -> Mutant:
     """Registers a mutant. `changed` is the share of the tasks that clients change in its worlds:
     the more happens in a world, the seldomer it triggers a mutant of something else. For the same
     reason its worlds have no limits and no workflow runs, and its tasks do not age. `drained` is
-    the share of executors that are drained. `workers` is the number of HTTP workers."""
+    the share of executors that are drained. `workers` is the number of HTTP workers, `batches` that
+    of the batches whose tasks may start with their submission."""
 
     @contextmanager
     def made() -> Iterator[None]:
@@ -41,6 +50,7 @@ def mutant(make: Mutant, *, changed: float = 0.0, drained: float = 0.0, workers:
             patch.object(rate_workload, "SHARES", [0]),
             patch.object(aging_invariants, "AGE_AFTERS", [0]),
             patch.object(run_workload, "RUNS", [0]),
+            patch.object(new_task_workload, "BATCHES", [batches]),
             patch.object(worker_draws, "WORKERS", [workers]),
             patch.multiple(drain_workload, SHARES=[drained], HIDDEN=[LONGEST_HIDDEN]),
             patch.multiple(limit_workload, SHARES=[0.0], ORDERED_SHARES=[0.0]),

@@ -1,8 +1,8 @@
 """Mutants: the protocol with one rule broken. The simulation must catch each.
 
 Here are those of the path of a task; `aging_mutants.py`, `request_mutants.py`, `child_mutants.py`,
-`drain_mutants.py`, `limit_mutants.py`, `rate_mutants.py`, `run_mutants.py`, `run_role_mutants.py`,
-`schedule_mutants.py` and `worker_mutants.py` have the rest.
+`drain_mutants.py`, `limit_mutants.py`, `new_task_mutants.py`, `rate_mutants.py`, `run_mutants.py`,
+`run_role_mutants.py`, `schedule_mutants.py` and `worker_mutants.py` have the rest.
 """
 
 from collections.abc import Iterator
@@ -37,6 +37,7 @@ from tests.simulation import (  # noqa: F401 - they register theirs
     child_mutants,
     drain_mutants,
     limit_mutants,
+    new_task_mutants,
     rate_mutants,
     request_mutants,
     run_mutants,

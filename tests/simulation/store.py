@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from duetime.core.change import Answer, Change
+from duetime.core.change import Answer, Applied, Change, Unknown
+from duetime.core.errors import Unavailable
 from duetime.core.ports import Shards, SliceState
 from duetime.core.steps.remove import Removal
 from duetime.core.task import Task
 from duetime.core.times import DAY, SECOND, Millis
 from duetime.core.wakes import Wake, WakeKind, bucket_of
+from duetime.sqlite.new_rows import NewRows
 from duetime.sqlite.task_store import SqliteTaskStore
 from tests.factories import NOW
 from tests.faulty_ports import FaultyPort
@@ -37,6 +39,18 @@ class SimulatedStore(FaultyPort):
 
     def put(self, tasks: Sequence[Task]) -> list[Answer]:
         return self._network.write_each(tasks, self._put, self._monitor.repeated)
+
+    def queue_new(self, tasks: Sequence[Task], rows: NewRows) -> Callable[[], bool]:
+        """Stores all tasks or none. The write is made when its caller waits for it."""
+
+        def finish() -> bool:
+            write = lambda _: self._put_new(tasks, rows)  # noqa: E731
+            [answer] = self._network.write_each([tasks], write, lambda *repeated: None)
+            if isinstance(answer, Unknown):
+                raise Unavailable(str(answer))
+            return answer
+
+        return finish
 
     def apply(self, changes: Sequence[Change]) -> list[Answer]:
         for change in changes:
@@ -73,6 +87,13 @@ class SimulatedStore(FaultyPort):
         [answer] = self.port.put([task])
         self._monitor.stored(self._process, task, answer)
         return answer
+
+    def _put_new(self, tasks: Sequence[Task], rows: NewRows) -> bool:
+        stored: bool = self.port.queue_new(tasks, rows)()
+        rows_stored = self.port.get([task.id for task in tasks]) if stored else {}
+        for task in rows_stored.values():
+            self._monitor.stored(self._process, task, Applied(task))
+        return stored
 
     def _apply(self, change: Change) -> Answer:
         [answer] = self.port.apply([change])

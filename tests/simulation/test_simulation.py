@@ -82,6 +82,7 @@ FIRST_SEEDS = {
     "late_runs_keep_their_messages": 80,
     "late_runs_start_before_their_turn": 180,
     "late_send_taken_for_a_redrive": 46,
+    "lease_counts_from_the_answer": 9,
     "line_without_a_watch": 90,
     "missed_decided_again_and_again": 583,
     "recorded_after_the_end": 14,

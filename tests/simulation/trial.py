@@ -142,11 +142,13 @@ class Trial:
         return sum(task.status.finished for task in tasks)
 
     def _check(self) -> None:
-        accepted, tasks = self._workload.accepted, self._monitor.tasks
+        accepted, tasks, new = self._workload.accepted, self._monitor.tasks, self._workload.new
         specs = [task.spec for task in tasks.values()]
         submitted = [s for s in specs if not (s.occurrence or s.parent_id or _is_of_a_run(s))]
-        if not len(set(accepted.values())) <= len(submitted) <= self._workload.tasks:
+        if not len(set(accepted.values())) <= len(submitted) <= self._workload.tasks + new.tasks:
             raise Violation(f"{len(submitted)} tasks of {self._workload.tasks} requests")
+        for task_id in new.accepted - tasks.keys():
+            raise Violation("a task of a batch was accepted and is lost", task_id)
         for key, task_id in accepted.items():
             if task_id not in tasks:
                 raise Violation(f"{key} was accepted and is lost", task_id)

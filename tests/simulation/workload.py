@@ -20,6 +20,7 @@ from tests.simulation.drain_workload import DrainWorkload
 from tests.simulation.engine import Process
 from tests.simulation.limit_workload import LimitWorkload
 from tests.simulation.monitor import EVERYTHING
+from tests.simulation.new_task_workload import NewTaskWorkload
 from tests.simulation.rate_workload import RateWorkload
 from tests.simulation.run_workload import RunWorkload
 from tests.simulation.schedule_workload import ScheduleWorkload
@@ -62,6 +63,8 @@ class Workload:
         self.given_up: set[str] = set()
         self.unique = UniqueWorkload(world.seed)
         self.children = ChildWorkload(world.seed)
+        self.new = NewTaskWorkload(world)
+        self.new.on_accepted = self._accepted
         self._limits = LimitWorkload(world)
         self._rates = RateWorkload(world.seed, world.limits)
         self._drains = DrainWorkload(world.seed, self._faults.lasts)
@@ -79,6 +82,7 @@ class Workload:
         self._tick()
         self.recurring.begin()
         self._bulk.begin()
+        self.new.begin()
         self._limits.begin()
         self.runs.begin()
         self._monitor.limits.watch(self._world.slots)
@@ -98,6 +102,7 @@ class Workload:
         return (
             self._faults.over_at is not None
             and len(self.accepted.keys() | self.given_up) == self.tasks
+            and self.new.over
             and self._sqs.empty
             and self.recurring.over
             and self.runs.over
@@ -131,8 +136,7 @@ class Workload:
         def answered(answer: Response) -> None:
             if answer.status in (200, 201) and key not in self.accepted:
                 self.accepted[key] = answer.body["id"]
-                self._perhaps_cancel(answer.body["id"], within=300)
-                self._changes.accepted(answer.body["id"])
+                self._accepted(answer.body["id"])
             elif answer.status in (409, 422):
                 # Another task holds its unique key; or it is so late that the task has expired, or
                 # that its id is too old.
@@ -140,6 +144,10 @@ class Workload:
 
         self._world.request("POST", "/v1/tasks", body, answered)
         self._engine.after(CLIENT_RETRY, lambda: self._submit(key, body))
+
+    def _accepted(self, task_id: str) -> None:
+        self._perhaps_cancel(task_id, within=300)
+        self._changes.accepted(task_id)
 
     def _body(self, number: int) -> dict[str, Any]:
         random = self._engine.random
@@ -229,8 +237,9 @@ class Workload:
 
     def _executor(self, delay: Millis = 0) -> None:
         def main(process: Process) -> None:
-            ports = self._world.ports(process)[0]
+            ports, store = self._world.ports(process)
             executor = executor_process(process, ports, self._sqs, self._monitor)
+            self.new.has_executor(executor, store)
             executor.on_begin = lambda task_id: self._perhaps_cancel(task_id, within=5)
             executor.on_step = self.runs.played
             executor.children_of = lambda task: self.children.bodies(task, HANDLER)
